@@ -127,11 +127,11 @@ static std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
   int64_t start = 0;
   for (auto [index, tensor] : llvm::enumerate(std::array{form.query, form.key, form.value})) {
     if (!form.packed) {
-      parts[index] = headsNode(builder, node.getInputs()[index], tensor);
+      parts[index] = headsNode(builder, node.getInputs()[form.first + index], tensor);
       continue;
     }
     int64_t end = start + tensor.heads * tensor.width;
-    Value rows = sliceNode(builder, node.getInputs()[0], 2, start, end);
+    Value rows = sliceNode(builder, node.getInputs()[form.first], 2, start, end);
     rows = builder.reshape(rows, {form.batch, tensor.rows, tensor.heads, tensor.width});
     parts[index] = headsNode(builder, rows, tensor);
     start = end;
@@ -151,13 +151,20 @@ static Value weightsNode(NodeBuilder &builder, onnx::NodeOp node, Value query, V
   return builder.create(own::MaskedSoftmax, type, operands, attrs.getAttrs()).getResult(0);
 }
 
-/// The gradient of the masked scores.
-static Value scoresGradient(NodeBuilder &builder, onnx::NodeOp node, Value dy,
-                            const AttentionForm &form) {
-  auto [query, key, value] = headsNodes(builder, node, form);
-  Value weights = weightsNode(builder, node, query, key, form);
-  Value slope = scoresNode(builder, headsNode(builder, dy, form.result), value);
-  return builder.create(own::MaskedSoftmaxGrad, weights.getType(), {slope, weights}).getResult(0);
+/// The gradient of scores scaled by `scale`, for the gradient `dy` of the mixed rows.
+static Value scoresGradient(NodeBuilder &builder, Value dy, Value value, Value weights,
+                            double scale = 1) {
+  Value slope = scoresNode(builder, dy, value);
+  return builder
+      .create(own::MaskedSoftmaxGrad, weights.getType(), {slope, weights},
+              builder.attr("scale", scale))
+      .getResult(0);
+}
+
+/// weights^T rows, summed over the heads of a group: [batch, groups, keys, width].
+static Value gatherNode(NodeBuilder &builder, Value weights, Value rows, int64_t groups) {
+  return contractNode(builder, asGroups(builder, weights, groups), asGroups(builder, rows, groups),
+                      true, false);
 }
 
 static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
@@ -184,7 +191,9 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   remark::missed(node.getLoc(), remark::RemarkOpts::name("apart").category("attention"))
       << "attention at node '" + node.getNode().str() +
              "' is not a single kernel in backward: its mask has a gradient";
-  Value slope = scoresGradient(builder, node, dy[0], form);
+  auto [query, key, value] = headsNodes(builder, node, form);
+  Value weights = weightsNode(builder, node, query, key, form);
+  Value slope = scoresGradient(builder, headsNode(builder, dy[0], form.result), value, weights);
   if (wantsMask(3))
     grads[3] = sumToPadding(builder, slope, node.inputType(3));
   if (wantsMask(4))
@@ -205,6 +214,27 @@ Value expandAttention(NodeBuilder &builder, onnx::NodeOp node) {
   auto [query, key, value] = ops::headsNodes(builder, node, form);
   Value weights = ops::weightsNode(builder, node, query, key, form);
   return ops::headsNode(builder, ops::mixNode(builder, weights, value), form.result);
+}
+
+SmallVector<Value> expandAttentionGrad(NodeBuilder &builder, onnx::NodeOp node) {
+  AttentionForm form(node);
+  auto [query, key, value] = ops::headsNodes(builder, node, form);
+  Value weights = ops::weightsNode(builder, node, query, key, form);
+  Value dy = ops::headsNode(builder, node.getInputs()[0], form.result);
+  Value slope = ops::scoresGradient(builder, dy, value, weights, node.getFloat("scale", 1));
+  SmallVector<Value> results{
+      ops::headsNode(builder, ops::mixNode(builder, slope, key), form.query)};
+  for (auto [left, right, tensor] :
+       {std::tuple(slope, query, form.key), std::tuple(weights, dy, form.value)})
+    results.push_back(
+        ops::headsNode(builder, ops::gatherNode(builder, left, right, form.key.heads), tensor));
+  if (!form.packed)
+    return results;
+  for (auto [result, tensor] :
+       llvm::zip_equal(results, std::array{form.query, form.key, form.value}))
+    result = builder.reshape(result, {form.batch, tensor.rows, tensor.heads * tensor.width});
+  return {builder.create(op::Concat, node.outputType(0), results, builder.attr("axis", int64_t(2)))
+              .getResult(0)};
 }
 
 } // namespace zero

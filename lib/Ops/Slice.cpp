@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Movement.h"
+#include "zero/Ops/Axes.h"
 
 using namespace mlir;
 
@@ -70,6 +71,28 @@ static FailureOr<Cut> cutOf(onnx::NodeOp node, RankedTensorType type, unsigned f
   }
   return cut;
 }
+
+} // namespace zero::ops
+
+std::optional<std::pair<int64_t, int64_t>> zero::slicedColumns(onnx::NodeOp slice) {
+  auto isConstant = [](Value operand) {
+    return isa<NoneType>(operand.getType()) || ops::constantInts(operand);
+  };
+  RankedTensorType from = slice.inputType(0), to = slice.outputType(0);
+  if (slice.getInputs().size() < 3 || from.getRank() == 0 ||
+      from.getShape().drop_back() != to.getShape().drop_back() ||
+      !llvm::all_of(slice.getInputs().drop_front(), isConstant))
+    return std::nullopt;
+  FailureOr<ops::Cut> cut = ops::cutOf(slice, from);
+  if (failed(cut) || llvm::any_of(cut->steps, [](int64_t step) { return step != 1; }))
+    return std::nullopt;
+  int64_t first = 0;
+  for (auto [axis, start] : llvm::zip_equal(cut->axes, cut->starts))
+    first = axis == from.getRank() - 1 ? start : first;
+  return std::pair(first, first + to.getShape().back());
+}
+
+namespace zero::ops {
 
 static LogicalResult lowerSlice(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                 Lowered &lowered) {

@@ -167,11 +167,11 @@ void registerSoftmax() {
   registerOp({op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
   // Its result is a loss in the making: 8 bits of a logarithm are too few.
   registerOp(keepsWide({op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
-  registerOp({{kZeroDomain, "SoftmaxGrad"}, 1, 1, Kind::Rows, lowerSoftmaxGrad});
+  registerOp({own::SoftmaxGrad, 1, 1, Kind::Rows, lowerSoftmaxGrad});
   registerOp({{kZeroDomain, "LogSoftmaxGrad"}, 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
   for (StringRef name : {"SoftmaxGrad_13", "LogSoftmaxGrad_13"})
     registerRuntimeOp(name, expandGrad);
-  for (StringRef name : {"SoftmaxGrad", "LogSoftmaxGrad"})
+  for (StringRef name : {StringRef(own::SoftmaxGrad.type), StringRef("LogSoftmaxGrad")})
     registerRuntimeOp(name, expandFlattenedGrad);
 }
 

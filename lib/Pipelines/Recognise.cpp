@@ -12,6 +12,7 @@ void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   // are then expanded to nodes that have gradients and lowerings.
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addNestedPass<func::FuncOp>(createRecogniseMean());
+  pm.addNestedPass<func::FuncOp>(createRecogniseSoftmaxGrad());
   pm.addNestedPass<func::FuncOp>(createRecogniseSoftmax());
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
   pm.addNestedPass<func::FuncOp>(createRecogniseSwish());

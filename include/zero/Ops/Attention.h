@@ -49,6 +49,10 @@ onnx::NodeOp createAttention(NodeBuilder &builder, mlir::ValueRange operands,
 /// values.
 mlir::Value expandAttention(NodeBuilder &builder, onnx::NodeOp node);
 
+/// Expands `node`, a zero::AttentionGrad, into products of the weights, computed again, and their
+/// gradient; returns the gradients of queries, keys and values, or of the packed tensor.
+llvm::SmallVector<mlir::Value> expandAttentionGrad(NodeBuilder &builder, onnx::NodeOp node);
+
 } // namespace zero
 
 #endif // ZERO_OPS_ATTENTION_H

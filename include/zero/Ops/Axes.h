@@ -14,6 +14,10 @@ llvm::SmallVector<int64_t> permutationOf(onnx::NodeOp transpose);
 /// if it lists none. Nothing if they are not constant.
 std::optional<llvm::SmallVector<int64_t>> listedAxes(onnx::NodeOp reduction);
 
+/// The columns [first, last) that a Slice takes of the last dimension, and all of the others.
+/// Nothing if it takes something else, or operands that are not constant.
+std::optional<std::pair<int64_t, int64_t>> slicedColumns(onnx::NodeOp slice);
+
 } // namespace zero
 
 #endif // ZERO_OPS_AXES_H

@@ -6,8 +6,6 @@
 #include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"
 
-#include "mlir/Dialect/Utils/IndexingUtils.h"
-
 #include <cmath>
 #include <limits>
 
@@ -17,56 +15,6 @@ using namespace zero::patterns;
 namespace zero {
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::optional<double> AttentionChain::scalarOf(Value value) {
-  if (std::optional<double> number = numberOf(value))
-    return number;
-  // Exporters compute the root of the scale in the graph.
-  if (tensorType(value).getNumElements() != 1 || !values.isKnown(value))
-    return std::nullopt;
-  double number = 0;
-  values.readRow(value, 0, number);
-  return number;
-}
-
-/// `value` without multiplications by numbers, which go to `scale`.
-Value AttentionChain::unscaled(Value value, double &scale) {
-  while (true) {
-    onnx::NodeOp product = nodeOf(value, op::Mul), quotient = nodeOf(value, op::Div);
-    onnx::NodeOp node = product ? product : quotient;
-    if (!node)
-      return value;
-    auto left = scalarOf(node.getInputs()[0]), right = scalarOf(node.getInputs()[1]);
-    Value inner = node.getInputs()[left && product ? 1 : 0];
-    bool isScaled = (right || (left && product)) && inner.getType() == value.getType();
-    if (!isScaled || (quotient && *right == 0))
-      return value;
-    scale = product ? scale * (left ? *left : *right) : scale / *right;
-    value = inner;
-  }
-}
-
-/// Whether `permutation` is a transpose of the last two dimensions.
-static bool swapsLast(SmallVector<int64_t> permutation) {
-  if (permutation.size() < 2)
-    return false;
-  std::swap(permutation.back(), permutation[permutation.size() - 2]);
-  return isIdentityPermutation(permutation);
-}
-
-/// The operands of a plain or flagged product, the right one as its transpose is
-/// wanted or not; null when `node` is none.
-static bool isProduct(onnx::NodeOp node) {
-  if (!node)
-    return false;
-  return node.is(op::MatMul) || (node.is(own::Contract) && !node.getInt("transA", 0));
-}
-
-/// Whether reshaping between the two keeps the rows: queries and keys as they are.
-static bool keepsRows(RankedTensorType from, RankedTensorType to) {
-  return from.getRank() >= 2 && to.getRank() >= 2 &&
-         from.getShape().take_back(2) == to.getShape().take_back(2);
-}
 
 bool AttentionChain::start() {
   RankedTensorType own = softmax.outputType(0);
@@ -95,7 +43,7 @@ static bool comesFromProduct(Value value) {
   constexpr int limit = 8;
   for (int steps = 0; steps < limit && value.hasOneUse(); ++steps) {
     auto node = value.getDefiningOp<onnx::NodeOp>();
-    if (!node || isProduct(node))
+    if (!node || node.isAnyOf({op::MatMul, own::Contract}))
       return node != nullptr;
     if (!node.isAnyOf({op::Mul, op::Div, op::Add, op::Reshape, op::Where}))
       return false;
@@ -133,6 +81,7 @@ bool AttentionChain::takeChoice(onnx::NodeOp choice) {
   if (hidden != -kInfinity && !taken.showsAKeyPerRow())
     return false;
   masks.emplace(taken);
+  choices.push_back({choice.getInputs()[0], a.has_value()});
   scores = inner;
   return true;
 }
@@ -157,7 +106,7 @@ void AttentionChain::climb() {
   while (climbOnce())
     ;
   // Only below the masks: a scale above them would scale them, too.
-  Value inner = unscaled(scores, scale);
+  Value inner = unscaled(scores, scale, values);
   if (inner != scores && isOnlyRead(scores))
     scores = inner;
   else
@@ -165,31 +114,35 @@ void AttentionChain::climb() {
 }
 
 /// The comparison of `x` with minus infinity, where `condition` is whether it holds for all
-/// elements of a row: not any that is not, computed with numbers.
+/// elements of a row: all of them, or not any that is not, computed with numbers.
 static onnx::NodeOp testOfRows(Value condition, Value x) {
-  auto operandOf = [](Value value, onnx::Operator type) {
-    onnx::NodeOp node = value ? nodeOf(value, type) : onnx::NodeOp();
-    return node ? node.getInputs()[0] : Value();
-  };
-  Value any = operandOf(operandOf(condition, op::Not), op::Cast);
-  onnx::NodeOp most = any ? nodeOf(any, op::ReduceMax) : onnx::NodeOp();
-  if (!most || !most.getInt("keepdims", 1) || most.getInputs().size() != 2 ||
-      (numberOf(most.getInputs()[1]) != -1.0 &&
-       numberOf(most.getInputs()[1]) != double(tensorType(x).getRank() - 1)) ||
-      tensorType(most.getInputs()[1]).getNumElements() != 1)
+  bool negatedOutside = false, negatedInside = false;
+  onnx::NodeOp reduction;
+  auto node = condition.getDefiningOp<onnx::NodeOp>();
+  for (; node && !node.is(op::Equal); node = node.getInputs()[0].getDefiningOp<onnx::NodeOp>()) {
+    if (node.is(op::Not))
+      (reduction ? negatedInside : negatedOutside) ^= true;
+    else if (node.isAnyOf({op::ReduceMax, op::ReduceMin}) && !reduction)
+      reduction = node;
+    else if (!node.is(op::Cast))
+      return nullptr;
+  }
+  if (!node || !reduction || !reduction.getInt("keepdims", 1) ||
+      listedAxes(reduction) != SmallVector<int64_t>{tensorType(x).getRank() - 1})
     return nullptr;
-  Value shown = operandOf(operandOf(most.getInputs()[0], op::Cast), op::Not);
-  onnx::NodeOp test = shown ? nodeOf(shown, op::Equal) : onnx::NodeOp();
-  bool isTest = test && test.getInputs()[0] == x && numberOf(test.getInputs()[1]) == -kInfinity;
-  return isTest ? test : onnx::NodeOp();
+  bool holdsForAll =
+      negatedOutside == negatedInside && negatedOutside == reduction.is(op::ReduceMax);
+  bool isTest = node.getInputs()[0] == x && numberOf(node.getInputs()[1]) == -kInfinity;
+  return holdsForAll && isTest ? node : onnx::NodeOp();
 }
 
 /// The guard that PyTorch writes in words: zeros in rows of which all scores are minus infinity.
 void AttentionChain::findGuardOfRows() {
   Value weights = softmax.getResult(0);
   onnx::NodeOp choice = soleUser(weights, {op::Where});
-  if (!choice || choice.getInputs()[2] != weights || numberOf(choice.getInputs()[1]) != 0.0 ||
-      choice.outputType(0) != softmax.outputType(0))
+  if (!choice || choice.getInputs()[2] != weights ||
+      choice.outputType(0) != softmax.outputType(0) ||
+      !values.isEverywhere(choice.getInputs()[1], 0))
     return;
   onnx::NodeOp test = testOfRows(choice.getInputs()[0], softmax.getInputs()[0]);
   if (!test)
@@ -218,71 +171,45 @@ void AttentionChain::findGuard() {
   }
 }
 
-bool AttentionChain::findProducts() {
-  Value product = scores;
-  if (onnx::NodeOp split = nodeOf(product, op::Reshape);
-      split && product.hasOneUse() && keepsRows(split.inputType(0), split.outputType(0)))
-    product = split.getInputs()[0];
-  first = product.getDefiningOp<onnx::NodeOp>();
-  Value weights = root.getResult(0);
-  if (!isProduct(first) || !product.hasOneUse() || !weights.hasOneUse())
+/// Sorts what reads the weights into the product with the values and the gradient.
+bool AttentionChain::readUses() {
+  SmallVector<OpOperand *> others;
+  for (OpOperand *use : usesOfWeights(root.getResult(0))) {
+    std::optional<MixingProduct> product = readMixing(*use);
+    if (!product || !product->overKeys || second) {
+      others.push_back(use);
+      continue;
+    }
+    second = product->node;
+    transposed = product->transposed;
+    operands.value = product->rows;
+  }
+  if (others.empty())
+    return second != nullptr;
+  gradient.emplace(values);
+  if (!gradient->read(others))
     return false;
-  // Batch and heads may be merged for the second product.
-  if (onnx::NodeOp merge = soleUser(weights, {op::Reshape});
-      merge && keepsRows(merge.inputType(0), merge.outputType(0)) && merge.getResult(0).hasOneUse())
-    weights = merge.getResult(0);
-  second = dyn_cast<onnx::NodeOp>(*weights.user_begin());
-  if (!isProduct(second) || second.getInputs()[0] != weights || second.getInt("transB", 0))
-    return false;
-  // Each product is one of equal batches.
-  auto batchOf = [](onnx::NodeOp node, unsigned operand) {
-    return node.inputType(operand).getShape().drop_back(2);
-  };
-  for (onnx::NodeOp node : {first, second})
-    if (node.inputType(0).getRank() < 2 ||
-        node.inputType(1).getRank() != node.inputType(0).getRank() ||
-        batchOf(node, 0) != batchOf(node, 1))
-      return false;
-  return true;
+  if (!second)
+    operands.value = gradient->getValues();
+  // The forward pass reads the masks, too, which are known at the softmax.
+  return (second ? second : root)->isBeforeInBlock(gradient->getFirst());
 }
 
-/// An operand of the first product, [..., sequence, width], before it was scaled, transposed and
-/// merged; `swapped`: the product reads [..., width, sequence].
-Value AttentionChain::rowsOf(NodeBuilder &builder, Value value, bool swapped) {
-  while (true) {
-    double factor = 1;
-    Value inner = unscaled(value, factor);
-    scale *= factor;
-    onnx::NodeOp merge = nodeOf(inner, op::Reshape), transpose = nodeOf(inner, op::Transpose);
-    if (merge && keepsRows(merge.inputType(0), merge.outputType(0)))
-      inner = merge.getInputs()[0];
-    else if (transpose && swapsLast(permutationOf(transpose))) {
-      inner = transpose.getInputs()[0];
-      swapped = !swapped;
-    }
-    if (inner == value)
-      break;
-    value = inner;
-  }
-  if (!swapped)
-    return value;
-  onnx::NodeOp transpose = nodeOf(value, op::Transpose);
-  if (!transpose)
-    return builder.transposeLast(value);
-  // One transpose instead of two.
-  SmallVector<int64_t> permutation = permutationOf(transpose);
-  std::swap(permutation.back(), permutation[permutation.size() - 2]);
-  double factor = 1;
-  Value inner = unscaled(transpose.getInputs()[0], factor);
-  scale *= factor;
-  return builder.transpose(inner, permutation);
+bool AttentionChain::findProducts() {
+  std::optional<ScoresProduct> first = readScores(scores, &values);
+  if (!first || !readUses())
+    return false;
+  operands.query = first->left;
+  operands.key = first->right;
+  operands.scale = scale * first->left.scale * first->right.scale;
+  operands.choices = choices;
+  return !gradient || gradient->matches(operands);
 }
 
 /// [batch, heads, sequence, width] of a product's operand.
-Value AttentionChain::asHeads(NodeBuilder &builder, Value value) {
+Value AttentionChain::asHeads(NodeBuilder &builder, const HeadRows &rows) {
+  Value value = rows.build(builder);
   ArrayRef<int64_t> own = tensorType(value).getShape();
-  if (onnx::NodeOp merge = nodeOf(value, op::Reshape))
-    value = merge.getInputs()[0];
   return builder.reshape(value,
                          {type.getDimSize(0), type.getDimSize(1), own[own.size() - 2], own.back()});
 }
@@ -316,28 +243,38 @@ void AttentionChain::remark(onnx::NodeOp made, StringRef what) {
   remarkFound(made, what + " (" + masks->describe() + ")");
 }
 
-void AttentionChain::replaceAll() {
-  OpBuilder at(second);
-  NodeBuilder builder(at, second.getLoc(), second.getNode());
-  Value query = asHeads(builder, rowsOf(builder, first.getInputs()[0], /*swapped=*/false));
-  Value key = asHeads(builder, rowsOf(builder, first.getInputs()[1],
-                                      /*swapped=*/!first.getInt("transB", 0)));
-  Value value = asHeads(builder, second.getInputs()[1]);
+/// Repeated keys and values are read where they come from, if their gradients are summed.
+void AttentionChain::foldRepeats(NodeBuilder &builder, Value &key, Value &value) {
   int64_t keyTimes, valueTimes;
   Value fewerKeys = withoutRepeats(builder, key, keyTimes);
   Value fewerValues = withoutRepeats(builder, value, valueTimes);
-  if (keyTimes == valueTimes) {
-    key = fewerKeys;
-    value = fewerValues;
-  }
+  if (keyTimes != valueTimes || (gradient && !gradient->takeSums(keyTimes)))
+    return;
+  key = fewerKeys;
+  value = fewerValues;
+}
+
+void AttentionChain::replaceAll() {
+  onnx::NodeOp before = second ? second : gradient->getFirst();
+  OpBuilder at(before);
+  NodeBuilder builder(at, before.getLoc(), before.getNode());
+  Value query = asHeads(builder, operands.query), key = asHeads(builder, operands.key);
+  Value value = asHeads(builder, operands.value);
+  foldRepeats(builder, key, value);
   auto [padding, mask] = masks->operands(builder);
   onnx::NodeOp made = createAttention(
       builder,
       {query, key, value, padding ? padding : builder.none(), mask ? mask : builder.none()},
-      attributes(builder, scale));
-  second.replaceAllUsesWith(
-      ValueRange(builder.reshape(made.getResult(0), second.outputType(0).getShape())));
-  remark(made, "attention");
+      attributes(builder, operands.scale));
+  if (second) {
+    Value mixed = made.getResult(0);
+    if (transposed)
+      mixed = builder.transposeLast(mixed);
+    second.replaceAllUsesWith(ValueRange(builder.reshape(mixed, second.outputType(0).getShape())));
+  }
+  if (gradient)
+    gradient->replace(made);
+  remark(made, gradient ? "attention and its gradient" : "attention");
 }
 
 void AttentionChain::replaceSoftmax() {

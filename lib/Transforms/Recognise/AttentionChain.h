@@ -2,14 +2,15 @@
 //
 // From a Softmax upwards: what is added to its operand, or selected into it, are
 // masks; a number it is scaled by; and the product of queries and keys. Downwards:
-// the guard that exporters put behind it, Where(IsNaN(p), 0, p), and the product
-// with the values.
+// the guard that exporters put behind it, Where(IsNaN(p), 0, p), the product with
+// the values, and the gradient, in a program that brings its backward pass.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_TRANSFORMS_RECOGNISE_ATTENTIONCHAIN_H
 #define LIB_TRANSFORMS_RECOGNISE_ATTENTIONCHAIN_H
 
+#include "AttentionGradient.h"
 #include "AttentionMasks.h"
 
 namespace zero {
@@ -23,8 +24,6 @@ public:
   void recognise();
 
 private:
-  std::optional<double> scalarOf(mlir::Value value);
-  mlir::Value unscaled(mlir::Value value, double &scale);
   bool start();
   void climb();
   bool climbOnce();
@@ -34,9 +33,10 @@ private:
   void findGuardOfRows();
   void findGuard();
   bool findProducts();
-  mlir::Value rowsOf(NodeBuilder &builder, mlir::Value value, bool swapped);
-  mlir::Value asHeads(NodeBuilder &builder, mlir::Value value);
+  bool readUses();
+  mlir::Value asHeads(NodeBuilder &builder, const HeadRows &rows);
   mlir::Value withoutRepeats(NodeBuilder &builder, mlir::Value value, int64_t &times);
+  void foldRepeats(NodeBuilder &builder, mlir::Value &key, mlir::Value &value);
   llvm::SmallVector<mlir::NamedAttribute> attributes(NodeBuilder &builder, double factor);
   void replaceAll();
   void replaceSoftmax();
@@ -51,8 +51,12 @@ private:
   double scale = 1;
   onnx::NodeOp root; ///< the softmax or its guard
   bool guarded = false;
-  onnx::NodeOp guardTest;     ///< what a guard reads of the scores
-  onnx::NodeOp first, second; ///< the products
+  onnx::NodeOp guardTest; ///< what a guard reads of the scores
+  llvm::SmallVector<ScoresChoice> choices;
+  AttentionOperands operands;
+  onnx::NodeOp second;     ///< the product with the values; null if only backward has one
+  bool transposed = false; ///< its result
+  std::optional<AttentionGradient> gradient;
 };
 
 } // namespace zero

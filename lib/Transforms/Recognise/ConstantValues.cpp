@@ -1,6 +1,7 @@
 //===- ConstantValues.cpp - values of masks at compile time ---------------===//
 
 #include "ConstantValues.h"
+#include "Patterns.h"
 
 #include "zero/Ops/NodeBuilder.h"
 
@@ -24,6 +25,18 @@ static constexpr unsigned kMaxDepth = 64, kMaxCost = 64;
 static constexpr int64_t kMaxElements = 1 << 28;
 
 ConstantValues::ConstantValues(ModuleOp module, StringRef root) : module(module), root(root) {}
+
+bool ConstantValues::isEverywhere(Value value, double number) {
+  if (std::optional<double> splat = patterns::numberOf(value))
+    return splat == number;
+  if (!isKnown(value))
+    return false;
+  Row row(columnsOf(value));
+  return llvm::all_of(llvm::seq(rowsOf(value)), [&](int64_t index) {
+    readRow(value, index, row);
+    return llvm::all_of(row, [&](double element) { return element == number; });
+  });
+}
 
 int64_t ConstantValues::columnsOf(Value value) {
   RankedTensorType type = tensorType(value);

@@ -26,6 +26,8 @@ public:
   /// Fills `row` with one row of a known `value`, which counts as a matrix of as
   /// many columns as its last dimension has. Booleans are 0 and 1.
   void readRow(mlir::Value value, int64_t index, llvm::MutableArrayRef<double> row);
+  /// Whether `value` is known, and `number` everywhere.
+  bool isEverywhere(mlir::Value value, double number);
 
   static int64_t columnsOf(mlir::Value value);
   static int64_t rowsOf(mlir::Value value);

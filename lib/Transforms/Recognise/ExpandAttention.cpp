@@ -15,13 +15,16 @@ namespace {
 struct ExpandAttention : impl::ExpandAttentionBase<ExpandAttention> {
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>())) {
-      if (!isNode(node, own::Attention))
+      if (!node.isAnyOf({own::Attention, own::AttentionGrad}))
         continue;
       OpBuilder at(node);
       NodeBuilder builder(at, node.getLoc(), node.getNode());
-      node.getResult(0).replaceAllUsesWith(expandAttention(builder, node));
-      node.erase();
+      if (node.is(own::AttentionGrad))
+        node.replaceAllUsesWith(expandAttentionGrad(builder, node));
+      else
+        node.getResult(0).replaceAllUsesWith(expandAttention(builder, node));
     }
+    eraseUnused(getOperation());
   }
 };
 } // namespace

@@ -4,7 +4,7 @@ usage: check_recognise.py ZERO_OPT LLVM_TOOLS FILE.mlir...
 
 Results and gradients must be the same on random inputs, in which some rows show no key at all. If
 the primitives' gradient is NaN, as that of Where(IsNaN(p), 0, p) is, the composite's must be a
-number.
+number. The functions of *-grad.mlir and *-gradient.mlir return gradients themselves.
 """
 
 import re
@@ -16,11 +16,12 @@ import numpy as np
 
 from lowered import Tools, call, run_tool
 
-FOUND = ("func.func(zero-fold-transposes,zero-recognise-mean,zero-recognise-softmax,"
+FOUND = ("func.func(zero-fold-transposes,zero-recognise-mean,zero-recognise-softmax-grad,"
+         "zero-recognise-softmax,"
          "zero-recognise-gelu,zero-recognise-swish,"
          "zero-recognise-normalization,zero-recognise-rotary),zero-recognise-attention,")
-LOWER = ("func.func(zero-expand-nodes,zero-test-gradient,zero-expand-nodes,zero-fold-transposes,"
-         "zero-lower-onnx),canonicalize")
+DIFFERENTIATE = "func.func(zero-expand-nodes,zero-test-gradient),"
+LOWER = "func.func(zero-expand-nodes,zero-fold-transposes,zero-lower-onnx),canonicalize"
 TYPES = {"f32": np.float32, "i1": np.bool_, "i64": np.int64}
 FUNCTION = re.compile(r"^  func\.func @(\w+)\(([^\n]*)\) -> ([^\n]*) \{\n(.*?)^  \}\n", re.M | re.S)
 TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+)>")
@@ -43,7 +44,9 @@ def arrays(text, rng=None):
 
 def functions(zero_opt, path, recognise):
     """The lowered functions of a file: name -> (arguments, results, text)."""
-    pipeline = f"builtin.module({FOUND if recognise else ''}{LOWER})"
+    has_gradients = path.stem.endswith(("-grad", "-gradient"))
+    passes = [FOUND if recognise else "", "" if has_gradients else DIFFERENTIATE, LOWER]
+    pipeline = f"builtin.module({''.join(passes)})"
     text = run_tool([zero_opt, str(path), "--mlir-print-local-scope",
                      f"--pass-pipeline={pipeline}"], "")
     suffix = "_found" if recognise else "_plain"

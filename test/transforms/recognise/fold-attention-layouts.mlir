@@ -121,3 +121,130 @@ func.func @stays(%x: tensor<2x3x4x4xf32>, %y: tensor<3x2x4x4xf32>, %table: tenso
   %o:2 = onnx.node "Attention"(%q, %k, %k, %none, %none) {} domain "zero" opset 1 : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3xf32>)
   return %o#0 : tensor<2x4x3x4xf32>
 }
+
+// Forward and backward read one packed row, which Slices cut, and backward writes one.
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: (%[[QKV:.*]]: tensor<2x3x48xf32>, %[[DY:.*]]: tensor<2x3x16xf32>)
+// CHECK: %[[O:.*]]:2 = onnx.node "Attention"(%[[QKV]], {{.*}}packed_heads = array<i64: 4, 4>, rows_first = array<i64: 1, 1, 1, 1>
+// CHECK: %[[DO:.*]] = onnx.node "Reshape"(%[[DY]],{{.*}} -> tensor<2x3x4x4xf32>
+// CHECK: %[[G:.*]] = onnx.node "AttentionGrad"(%[[DO]], %[[QKV]], %{{.*}}, %{{.*}}, %[[O]]#0, %[[O]]#1,{{.*}}packed_heads = array<i64: 4, 4>, rows_first = array<i64: 1, 1, 1, 1>{{.*}} -> tensor<2x3x48xf32>
+// CHECK-NOT: onnx.node
+// CHECK: return %{{.*}}, %[[G]]
+func.func @gradient(%qkv: tensor<2x3x48xf32>, %dy: tensor<2x3x16xf32>)
+    -> (tensor<2x3x16xf32>, tensor<2x3x48xf32>) {
+  %c0 = arith.constant dense<[0]> : tensor<1xi64>
+  %c1 = arith.constant dense<[16]> : tensor<1xi64>
+  %c2 = arith.constant dense<[2]> : tensor<1xi64>
+  %c3 = arith.constant dense<[1]> : tensor<1xi64>
+  %qc = onnx.node "Slice"(%qkv, %c0, %c1, %c2, %c3) {} opset 23 node "qc"
+      : (tensor<2x3x48xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3x16xf32>
+  %c4 = arith.constant dense<[2, 3, 4, 4]> : tensor<4xi64>
+  %qr = onnx.node "Reshape"(%qc, %c4) {} opset 23 node "qr"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %q = onnx.node "Transpose"(%qr) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "q"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %c5 = arith.constant dense<[32]> : tensor<1xi64>
+  %kc = onnx.node "Slice"(%qkv, %c1, %c5, %c2, %c3) {} opset 23 node "kc"
+      : (tensor<2x3x48xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3x16xf32>
+  %kr = onnx.node "Reshape"(%kc, %c4) {} opset 23 node "kr"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %k = onnx.node "Transpose"(%kr) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "k"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %c6 = arith.constant dense<[48]> : tensor<1xi64>
+  %vc = onnx.node "Slice"(%qkv, %c5, %c6, %c2, %c3) {} opset 23 node "vc"
+      : (tensor<2x3x48xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3x16xf32>
+  %vr = onnx.node "Reshape"(%vc, %c4) {} opset 23 node "vr"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %v = onnx.node "Transpose"(%vr) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "v"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %none = onnx.none
+  %o:2 = onnx.node "Attention"(%q, %k, %v, %none, %none) {causal = 1 : i64, scale = 5.000000e-01 : f32} domain "zero" opset 1
+      : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3xf32>)
+  %yt = onnx.node "Transpose"(%o#0) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "yt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %c7 = arith.constant dense<[2, 3, 16]> : tensor<3xi64>
+  %y = onnx.node "Reshape"(%yt, %c7) {} opset 23 node "y"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %dor = onnx.node "Reshape"(%dy, %c4) {} opset 23 node "dor"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %do = onnx.node "Transpose"(%dor) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "do"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %g:3 = onnx.node "AttentionGrad"(%do, %q, %k, %v, %o#0, %o#1, %none, %none) {causal = 1 : i64, scale = 5.000000e-01 : f32} domain "zero" opset 1
+      : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>)
+  %dqt = onnx.node "Transpose"(%g#0) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "dqt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %dq = onnx.node "Reshape"(%dqt, %c7) {} opset 23 node "dq"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %dkt = onnx.node "Transpose"(%g#1) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "dkt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %dk = onnx.node "Reshape"(%dkt, %c7) {} opset 23 node "dk"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %dvt = onnx.node "Transpose"(%g#2) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "dvt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %dv = onnx.node "Reshape"(%dvt, %c7) {} opset 23 node "dv"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %j = onnx.node "Concat"(%dq, %dk, %dv) {axis = 2 : i64} opset 23 node "j"
+      : (tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>) -> tensor<2x3x48xf32>
+  return %y, %j : tensor<2x3x16xf32>, tensor<2x3x48xf32>
+}
+
+// The gradients are read one by one: only their rows come first.
+// CHECK-LABEL: func.func @parts_of_gradient
+// CHECK-NOT: packed_heads
+// CHECK: %[[G:.*]]:3 = onnx.node "AttentionGrad"({{.*}}rows_first = array<i64: 1, 1, 1, 1>
+// CHECK-NOT: "Transpose"
+func.func @parts_of_gradient(%qkv: tensor<2x3x48xf32>, %dy: tensor<2x3x16xf32>)
+    -> (tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>) {
+  %c0 = arith.constant dense<[0]> : tensor<1xi64>
+  %c1 = arith.constant dense<[16]> : tensor<1xi64>
+  %c2 = arith.constant dense<[2]> : tensor<1xi64>
+  %c3 = arith.constant dense<[1]> : tensor<1xi64>
+  %qc = onnx.node "Slice"(%qkv, %c0, %c1, %c2, %c3) {} opset 23 node "qc"
+      : (tensor<2x3x48xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3x16xf32>
+  %c4 = arith.constant dense<[2, 3, 4, 4]> : tensor<4xi64>
+  %qr = onnx.node "Reshape"(%qc, %c4) {} opset 23 node "qr"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %q = onnx.node "Transpose"(%qr) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "q"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %c5 = arith.constant dense<[32]> : tensor<1xi64>
+  %kc = onnx.node "Slice"(%qkv, %c1, %c5, %c2, %c3) {} opset 23 node "kc"
+      : (tensor<2x3x48xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3x16xf32>
+  %kr = onnx.node "Reshape"(%kc, %c4) {} opset 23 node "kr"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %k = onnx.node "Transpose"(%kr) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "k"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %c6 = arith.constant dense<[48]> : tensor<1xi64>
+  %vc = onnx.node "Slice"(%qkv, %c5, %c6, %c2, %c3) {} opset 23 node "vc"
+      : (tensor<2x3x48xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x3x16xf32>
+  %vr = onnx.node "Reshape"(%vc, %c4) {} opset 23 node "vr"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %v = onnx.node "Transpose"(%vr) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "v"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %none = onnx.none
+  %o:2 = onnx.node "Attention"(%q, %k, %v, %none, %none) {causal = 1 : i64, scale = 5.000000e-01 : f32} domain "zero" opset 1
+      : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3xf32>)
+  %yt = onnx.node "Transpose"(%o#0) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "yt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %c7 = arith.constant dense<[2, 3, 16]> : tensor<3xi64>
+  %y = onnx.node "Reshape"(%yt, %c7) {} opset 23 node "y"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %dor = onnx.node "Reshape"(%dy, %c4) {} opset 23 node "dor"
+      : (tensor<2x3x16xf32>, tensor<4xi64>) -> tensor<2x3x4x4xf32>
+  %do = onnx.node "Transpose"(%dor) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "do"
+      : (tensor<2x3x4x4xf32>) -> tensor<2x4x3x4xf32>
+  %g:3 = onnx.node "AttentionGrad"(%do, %q, %k, %v, %o#0, %o#1, %none, %none) {causal = 1 : i64, scale = 5.000000e-01 : f32} domain "zero" opset 1
+      : (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3xf32>, none, none) -> (tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>, tensor<2x4x3x4xf32>)
+  %dqt = onnx.node "Transpose"(%g#0) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "dqt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %dq = onnx.node "Reshape"(%dqt, %c7) {} opset 23 node "dq"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %dkt = onnx.node "Transpose"(%g#1) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "dkt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %dk = onnx.node "Reshape"(%dkt, %c7) {} opset 23 node "dk"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  %dvt = onnx.node "Transpose"(%g#2) {perm = array<i64: 0, 2, 1, 3>} opset 23 node "dvt"
+      : (tensor<2x4x3x4xf32>) -> tensor<2x3x4x4xf32>
+  %dv = onnx.node "Reshape"(%dvt, %c7) {} opset 23 node "dv"
+      : (tensor<2x3x4x4xf32>, tensor<3xi64>) -> tensor<2x3x16xf32>
+  return %y, %dq, %dk, %dv : tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>
+}

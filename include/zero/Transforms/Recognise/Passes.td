@@ -71,6 +71,25 @@ def RecogniseMean : Pass<"zero-recognise-mean", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zero::onnx::OnnxDialect"];
 }
 
+def RecogniseSoftmaxGrad : Pass<"zero-recognise-softmax-grad", "::mlir::func::FuncOp"> {
+  let summary = "Replace the gradient of a softmax, as programs write it, by SoftmaxGrad";
+  let description = [{
+    Matches `w dy - w sum(w dy)` along one axis, in any order of factors and signs, and what JAX
+    derives from `w = e / s`: `e (dy / s - sum(dy e / s^2))`. Both terms are compared as products of
+    powers of the same values, so any other way to write them is found, too. Runs before
+    RecogniseSoftmax, which leaves exponentials that another node reads.
+
+    ```mlir
+    %t = onnx.node "Mul"(%dy, %w) ...                                           // before
+    %s = onnx.node "ReduceSum"(%t, %axes) {keepdims = 1 : i64} ...
+    %u = onnx.node "Mul"(%w, %s) ...
+    %dx = onnx.node "Sub"(%t, %u) ...
+    %dx = onnx.node "SoftmaxGrad"(%dy, %w) {axis = 1 : i64} domain "zero" ...   // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
 def RecogniseSoftmax : Pass<"zero-recognise-softmax", "::mlir::func::FuncOp"> {
   let summary = "Replace exponentials over their sum by Softmax, LogSoftmax";
   let description = [{
@@ -137,6 +156,9 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
     added or selected, keys and values repeated for grouped queries, batch and heads merged for
     either product, and the `Where(IsNaN(p), 0, p)` of exporters or PyTorch's test for rows of minus
     infinity, and creates a `zero::Attention`. The Attention of ONNX becomes one, too.
+    In a program that brings its backward pass, the products and the `zero::SoftmaxGrad` of the
+    gradient become one `zero::AttentionGrad`, if nothing else reads them. Otherwise the weights have
+    to be stored, and only the softmax is replaced.
     The pass inspects the values of masks, also in data files: a comparison of positions becomes
     the attribute `causal`, a mask that depends only on the key and the sample becomes the
     operand `padding`, and any other mask stays an operand. A softmax without products around it
@@ -215,9 +237,10 @@ def FoldAttentionLayouts : Pass<"zero-fold-attention-layouts", "::mlir::func::Fu
   let description = [{
     Transposes between [batch, heads, rows, width] and [batch, rows, heads, width] around a
     `zero::Attention`, also before a rotary embedding, become its attribute `rows_first`. If
-    queries, keys and values are the three parts of a Split of rows, or of [batch, rows, 3,
-    heads, width], the node reads the unsplit tensor, described by `packed_heads`. What remains
-    around the node are views.
+    queries, keys and values are three neighbouring parts that a Split or Slices take of rows, or
+    parts of [batch, rows, 3, heads, width], the node reads the whole tensor, described by
+    `packed_heads`. What remains around the node are views. A `zero::AttentionGrad` of the program
+    has the layouts of its forward pass; it is packed if a Concat joins its results.
 
     ```mlir
     %s:3 = onnx.node "Split"(%qkv) {axis = 2 : i64} opset 18 : ...                   // before
