@@ -4,7 +4,6 @@
 #include "Patterns.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/Axes.h"
-#include "zero/Ops/OpTable.h"
 
 #include <cmath>
 #include <limits>
