@@ -11,7 +11,8 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
-.PHONY: help setup configure build run test test-full bench bench-peers format check-format clean
+.PHONY: help setup configure build run test test-full bench bench-peers docs docs-setup format \
+  check-format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
 	@echo "make test     install what is missing, build, and run all tests"
@@ -19,6 +20,7 @@ help:
 	@echo "make bench    step and compile times"
 	@echo "make bench-peers  the same beside its peers, which are installed (8 GiB)"
 	@echo "make build    build everything into $(BUILD)/"
+	@echo "make docs     the documentation as a web site, in $(BUILD)/site"
 	@echo "make format   format the sources with clang-format"
 	@echo "make check-format  list the sources that make format would change"
 	@echo "make clean    remove $(BUILD)/; what was installed into .deps/ stays"
@@ -36,10 +38,10 @@ run: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
 	@scripts/run-demo.sh $(BUILD)
 
-test: build
+test: build docs-setup
 	@scripts/test.sh $(BUILD)
 
-test-full: build
+test-full: build docs-setup
 	@scripts/test.sh $(BUILD) full
 
 bench: configure
@@ -49,6 +51,13 @@ bench: configure
 bench-peers: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
 	@bench/run.sh $(BUILD) peers
+
+docs-setup:
+	@scripts/site/setup.sh
+
+# With a page of --report if zeroc has been built.
+docs: docs-setup
+	@scripts/site/build.sh $(BUILD)/site $(wildcard $(BUILD)/bin/zeroc)
 
 check-format:
 	@scripts/check-format.sh

@@ -42,7 +42,7 @@ WORDS = [
 ]
 CHECKS = [(re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.I), instead)
           for pattern, instead in WORDS]
-PATH = re.compile(r"`((?:lib|include|dialects|runtime|tools|test|scripts|bench|docs)/[\w./*-]+)`")
+PATH = re.compile(r"`((?:lib|include|dialects|runtime|tools|test|scripts|bench|docs|python)/[\w./*-]+)`")
 FLAG = re.compile(r"`(--[a-z][\w-]*\w)(?![\w*-])")
 FLAGS_PAGE = ROOT / "docs/reference/flags.md"
 LINK = re.compile(r"\[[^][]*\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
@@ -87,14 +87,18 @@ def without_code(text):
     return re.sub(r"(?<!`)(`+)(?!`)((?:[^`]|(?!\1)`)+?)\1(?!`)", blank, text)
 
 
+def slug_of(title):
+    """The anchor of a heading, as GitHub forms it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
 def anchors_of(path):
     anchors, seen = set(), {}
     for line in without_fences(path.read_text()):
         found = re.match(r"#+ +(.*?) *#*$", line)
         if not found:
             continue
-        title = re.sub(r"\[([^][]*)\]\([^()]*\)", r"\1", found[1])
-        slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        slug = slug_of(re.sub(r"\[([^][]*)\]\([^()]*\)", r"\1", found[1]))
         count = seen.get(slug, 0)
         seen[slug] = count + 1
         anchors.add(f"{slug}-{count}" if count else slug)

@@ -90,8 +90,8 @@ def description(lines):
         else:
             parts[-1] += " " + line
         in_columns = len(columns) == 2
-    text = "<br>".join(part.strip() for part in parts)
-    return re.sub(r"<(?!br>)", r"\\<", text.rstrip(".")).replace("|", "\\|").replace("*", "\\*")
+    text = "<br>".join(part.strip() for part in parts).rstrip(".")
+    return re.sub(r"<(?!br>)|[\\|*]", r"\\\g<0>", text)
 
 
 def row(flag):

@@ -50,6 +50,13 @@ for feature, package, environment, variable in (
     if list(Path(interpreter).parent.glob(f"../lib/python3*/site-packages/{package}")):
         config.available_features.add(feature)
         config.substitutions.append((f"%{environment}_python", interpreter))
+# The documentation site, where scripts/site/setup.sh installed what builds it.
+docs_python = os.environ.get(
+    "ZERO_DOCS_PYTHON", os.path.join(source, ".deps", "docs", "bin", "python"))
+if list(Path(docs_python).parent.glob("../lib/python3*/site-packages/mkdocs")):
+    config.available_features.add("docs-site")
+    config.environment["ZERO_DOCS_PYTHON"] = docs_python
+    config.substitutions.append(("%docs_python", docs_python))
 # JAX looks for accelerators otherwise.
 config.environment["JAX_PLATFORMS"] = "cpu"
 # check-zero-roundtrip prints and parses programs before passes run.
