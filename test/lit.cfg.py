@@ -42,12 +42,16 @@ config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%link_flags", config.link_flags))
 # Exports from JAX and PyTorch are tested where these are installed: in the environments that
 # bench/setup.sh creates, or in those whose interpreters the variables name.
-for feature, package, environment, variable in (
-        ("jax", "jax", "jax", "ZERO_JAX_PYTHON"),
-        ("torch-mlir", "torch_mlir", "torch", "ZERO_TORCH_PYTHON")):
+for feature, packages, environment, variable in (
+        ("jax", ["jax"], "jax", "ZERO_JAX_PYTHON"),
+        ("torch-mlir", ["torch_mlir"], "torch", "ZERO_TORCH_PYTHON"),
+        ("torch-onnx", ["torch", "onnxscript", "transformers", "peft"], "torch",
+         "ZERO_TORCH_PYTHON")):
     interpreter = os.environ.get(
         variable, os.path.join(source, ".deps", "bench", environment, "bin", "python"))
-    if list(Path(interpreter).parent.glob(f"../lib/python3*/site-packages/{package}")):
+    libraries = list(Path(interpreter).parent.glob("../lib/python3*/site-packages"))
+    if libraries and all(any((library / package).exists() for library in libraries)
+                         for package in packages):
         config.available_features.add(feature)
         config.substitutions.append((f"%{environment}_python", interpreter))
 # The documentation site, where scripts/site/setup.sh installed what builds it.

@@ -1,23 +1,27 @@
-"""Writes training programs of JAX and PyTorch as MLIR that Zero compiles.
+"""Writes training programs of PyTorch and JAX that Zero compiles, and reads what it trained.
 
-from_jax, from_torch: write the program, and a file with the names of its arguments.
+export: a PyTorch module and its loss as an ONNX graph, compared with the module.
+from_jax, from_torch: programs in MLIR, and a file with the names of their arguments.
 save_weights: writes initial values under the same names.
+read_weights: the weights of a run under the names of the module's state_dict.
 
-Needs numpy, and what it exports from: JAX, or PyTorch with torch-mlir.
+Needs numpy, and what it exports from: JAX; PyTorch with onnxscript, or with torch-mlir.
 """
 
+from importlib import import_module
+
 from .errors import ExportError
+from .state import read_weights
 from .weights import save_weights
 
-__all__ = ["ExportError", "from_jax", "from_torch", "save_weights"]
+__all__ = ["ExportError", "export", "from_jax", "from_torch", "read_weights",
+           "save_weights"]
+
+# The functions that need JAX or PyTorch, which take seconds to import, and few programs have both.
+_MODULES = {"export": "onnx_export", "from_jax": "jax_export", "from_torch": "torch_export"}
 
 
 def __getattr__(name):
-    # JAX and PyTorch take seconds to import, and few programs have both.
-    if name == "from_jax":
-        from .jax_export import from_jax
-        return from_jax
-    if name == "from_torch":
-        from .torch_export import from_torch
-        return from_torch
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -1,48 +1,17 @@
 """Writes the forward and backward pass of a PyTorch module as linalg on tensors."""
 
 import contextlib
-import inspect
 import re
 import traceback
-from collections.abc import Mapping
 
 import torch
 from torch import nn
 
 from .errors import ExportError
+from .inputs import data_names
+from .losses import check_loss
 from .names import Names, check_path
 from .trees import join
-
-
-def _data_names(function, example, skipped):
-    """The names and values of the inputs, in the order of the function's parameters.
-
-    example: a tensor, a sequence of positional arguments, or a mapping of arguments by name.
-    skipped: how many parameters come before the inputs.
-    """
-    if isinstance(example, torch.Tensor):
-        example = (example,)
-    by_name = isinstance(example, Mapping)
-    try:
-        signature = inspect.signature(function)
-        first = [None] * skipped
-        bound = signature.bind(*first, **example) if by_name else signature.bind(*first, *example)
-    except TypeError as error:
-        raise ExportError(f"example: the inputs do not fit the function: {error}") from None
-    inputs = {}
-    for name, value in list(bound.arguments.items())[skipped:]:
-        kind = signature.parameters[name].kind
-        if kind == inspect.Parameter.VAR_POSITIONAL:
-            inputs |= {f"{name}.{index}": part for index, part in enumerate(value)}
-        elif kind == inspect.Parameter.VAR_KEYWORD:
-            inputs |= value
-        else:
-            inputs[name] = value
-    for name, value in inputs.items():
-        if not isinstance(value, torch.Tensor):
-            raise ExportError(f"example: expected a tensor for '{name}', got "
-                              f"{type(value).__name__}; bind other values in loss=")
-    return inputs, by_name
 
 
 def _dtype(tensor):
@@ -133,7 +102,7 @@ class _Loss(nn.Module):
             else:
                 result = function(*first, *values)
             self._store_assigned(module)
-        return (_check_loss(result),)
+        return (check_loss(result, "compute it with loss=lambda module, *inputs: ..."),)
 
     def _store_assigned(self, module):
         """Writes buffers that the module assigned, instead of changing them in place."""
@@ -141,15 +110,6 @@ class _Loss(nn.Module):
             owner, key = _owner(module, name)
             if owner[key] is not getattr(self, f"b{index}"):
                 getattr(self, f"b{index}").copy_(owner[key])
-
-
-def _check_loss(result):
-    if isinstance(result, torch.Tensor) and result.dim() == 0 and result.is_floating_point():
-        return result
-    got = f"a tensor of shape {tuple(result.shape)}" if isinstance(result, torch.Tensor) else \
-        type(result).__name__
-    raise ExportError(f"expected the loss, a tensor of one float without dimensions, got {got}; "
-                      f"compute it with loss=lambda module, *inputs: ...")
 
 
 @contextlib.contextmanager
@@ -327,7 +287,7 @@ def from_torch(module, example, *, path, loss=None):
     Raises ExportError with the name of the input or operator and what to do.
     """
     path = check_path(path)
-    inputs, by_name = _data_names(loss or module.forward, example, 1 if loss else 0)
+    inputs, by_name = data_names(loss or module.forward, example, 1 if loss else 0)
     wrapper = _Loss(module, loss, inputs, by_name)
     if not any(parameter.requires_grad for parameter in wrapper.parameters()):
         raise ExportError("nothing to train: expected a module with a parameter that requires a "

@@ -1,4 +1,4 @@
-"""Initial values for `zero-run --weights`."""
+"""Files of weights: initial values for `zero-run --weights`, and what a run saved."""
 
 import json
 import struct
@@ -14,6 +14,7 @@ from .trees import check_unique, flatten, join
 _SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16",
                 "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8", "uint64": "U64",
                 "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL"}
+_NUMPY = {code: name for name, code in _SAFETENSORS.items()}
 
 
 def _is_from(module, value):
@@ -29,7 +30,7 @@ def _from_torch(tensor):
     return tensor.view(sys.modules["torch"].uint16).numpy(), "bfloat16"
 
 
-def _array(name, value):
+def array_of(name, value):
     """The values of a leaf as an array, and the name of their type."""
     if _is_from("torch", value):
         array, dtype = _from_torch(value)
@@ -54,8 +55,10 @@ def _torch_leaves(module):
             for name, value in named]
 
 
-def _write_safetensors(tensors, path):
-    header, offset = {}, 0
+def write_safetensors(tensors, path, metadata=None):
+    """Writes tensors by name, each an array and the name of its type: an array of uint16 has the
+    bits of bfloat16. metadata: texts by name."""
+    header, offset = {"__metadata__": metadata} if metadata else {}, 0
     for name, (array, dtype) in tensors.items():
         header[name] = {"dtype": _SAFETENSORS[dtype], "shape": list(array.shape),
                         "data_offsets": [offset, offset + array.nbytes]}
@@ -66,6 +69,45 @@ def _write_safetensors(tensors, path):
         file.write(struct.pack("<Q", len(text)) + text)
         for array, _ in tensors.values():
             file.write(np.ascontiguousarray(array).tobytes())
+
+
+def read_safetensors(path):
+    """The tensors of a file by name, each as `write_safetensors` takes it; views of a private
+    mapping of the file."""
+    path = Path(path)
+    try:
+        data = np.memmap(path, np.uint8, "c")
+        size, = struct.unpack("<Q", data[:8].tobytes())
+        if 8 + size > data.size:
+            raise ValueError(f"a header of {size} bytes in a file of {data.size}")
+        header = json.loads(data[8:8 + size].tobytes())
+        header.pop("__metadata__", None)
+        tensors = {}
+        for name, entry in header.items():
+            dtype = _NUMPY[entry["dtype"]]
+            begin, end = (8 + size + offset for offset in entry["data_offsets"])
+            stored = np.uint16 if dtype == "bfloat16" else dtype
+            array = np.asarray(data[begin:end]).view(stored).reshape(entry["shape"])
+            tensors[name] = (np.require(array, requirements="A"), dtype)
+        return tensors
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
+        raise ExportError(f"expected a .safetensors file, got '{path}': {error!r}") from None
+
+
+def to_numpy(array, dtype):
+    """The array that numpy can compute with: bfloat16 becomes float32."""
+    if dtype != "bfloat16":
+        return array
+    return (array.astype(np.uint32) << 16).view(np.float32)
+
+
+def to_torch(array, dtype):
+    """The tensor of PyTorch, which shares the array's memory."""
+    import torch
+    if array.size == 0:
+        return torch.empty(array.shape, dtype=getattr(torch, dtype))
+    tensor = torch.from_numpy(array)
+    return tensor.view(torch.bfloat16) if dtype == "bfloat16" else tensor
 
 
 def _write_npz(tensors, path):
@@ -108,13 +150,13 @@ def save_weights(tree, path, program=None):
     leaves = _torch_leaves(tree) if hasattr(tree, "named_buffers") else flatten(tree)
     names = [join(keys) for keys, _ in leaves]
     check_unique(names, "array")
-    tensors = {name: _array(name, value) for name, (_, value) in zip(names, leaves)}
+    tensors = {name: array_of(name, value) for name, (_, value) in zip(names, leaves)}
     if program is not None:
         tensors = _select(tensors, program)
     if path.suffix == ".npz":
         _write_npz(tensors, path)
     elif path.suffix == ".safetensors":
-        _write_safetensors(tensors, path)
+        write_safetensors(tensors, path)
     else:
         raise ExportError(f"expected a path that ends with .npz or .safetensors, got '{path}'")
     return path

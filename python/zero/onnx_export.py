@@ -1,0 +1,195 @@
+"""Writes a PyTorch module and its loss as an ONNX graph that Zero trains."""
+
+import contextlib
+import inspect
+import os
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from .errors import ExportError
+from .export_check import check_gradients, check_state, same_buffers
+from .losses import LOSSES, Batch
+from .state import State
+from .weights import array_of
+
+# Protocol Buffers has no messages of 2 GiB; smaller files need no second one.
+MOST_EMBEDDED_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Export(os.PathLike):
+    """A graph that was exported, and what zeroc must know about it.
+
+    Attributes:
+        path: MODEL.onnx.
+        trainable: MODEL.trainable.txt, or None if all parameters are trained.
+        state: what MODEL.state.json says.
+        example: the shape of each input in the example, by name.
+        notes: sentences about what the graph lacks and what was not compared with the module.
+    """
+    path: Path
+    trainable: Path | None
+    state: State
+    example: dict
+    notes: tuple = ()
+
+    def __fspath__(self):
+        return os.fspath(self.path)
+
+    def flags(self, batch=None):
+        """The flags of zeroc for this graph: `["zeroc", export.path, *export.flags()]`.
+
+        batch: the samples that one rank reads in one micro-batch, for a graph with a dynamic batch;
+            otherwise that of the example.
+        """
+        flags = [] if self.trainable is None else [f"--trainable={self.trainable}"]
+        shapes = [f"{name}=" + "x".join(map(str, (batch or shape[0], *shape[1:])))
+                  for name, shape in self.example.items()
+                  if self.state.inputs[name][0] == "batch"]
+        return flags + ([f"--shape={','.join(shapes)}"] if shapes else [])
+
+
+@contextlib.contextmanager
+def _training(module):
+    """Puts a module that is in evaluation mode into training mode for the body. A module that is in
+    training mode keeps those of its parts that are in evaluation mode."""
+    parts = [] if module.training else [part for part in module.modules() if not part.training]
+    try:
+        for part in parts:
+            part.training = True
+        yield
+    finally:
+        for part in parts:
+            part.training = False
+
+
+def _check_module(module, loss):
+    if not isinstance(module, torch.nn.Module):
+        raise ExportError(f"expected a torch.nn.Module, got {type(module).__name__}")
+    if isinstance(loss, str) and loss not in LOSSES:
+        raise ExportError(f"loss: expected a function, or one of {', '.join(LOSSES)}, got {loss!r}")
+    if not any(parameter.requires_grad for parameter in module.parameters()):
+        raise ExportError("nothing to train: expected a module with a parameter that requires a "
+                          "gradient")
+    if module._forward_hooks or module._forward_pre_hooks:
+        raise ExportError("expected no hooks on the module itself: put it into another one, as "
+                          "torch.nn.Sequential(module) does")
+    by_address = {}
+    for name, parameter in module.named_parameters():
+        other = by_address.setdefault(parameter.data_ptr(), name) if parameter.numel() else name
+        if other != name:
+            raise ExportError(f"'{other}' and '{name}' share memory, but are different parameters, "
+                              f"which PyTorch trains twice: assign one to the other to tie them")
+
+
+def _with_loss(module, batch, loss):
+    """The module with a forward that returns the loss. All of its tensors and parts are those of
+    `module`, under the same names."""
+    forward = module.forward
+    result = object.__new__(type(module))
+    result.__dict__.update(module.__dict__)
+    if inspect.ismethod(forward) and forward.__self__ is module:
+        forward = forward.__func__.__get__(result)  # so that what it assigns is exported
+
+    def forward_with_loss(*values):
+        return batch.loss(forward, loss, values)
+    result.__dict__["forward"] = forward_with_loss
+    return result
+
+
+def _dynamic_shapes(batch, dynamic_batch):
+    """The symbolic dimensions of the inputs for torch.export."""
+    if not dynamic_batch:
+        return None
+    size = next(iter(batch.inputs.values())).shape[0]
+    if size < 2:
+        raise ExportError("dynamic_batch: expected an example of at least 2 samples, because "
+                          "PyTorch takes a size of 1 as fixed")
+    symbol = torch.export.Dim("batch")
+    return (tuple({0: symbol} if value.shape[0] == size else {}
+                  for value in batch.inputs.values()),)
+
+
+def _export(module, batch, dynamic_batch, path):
+    """Writes the graph; returns the torch.export.ExportedProgram that it was written from."""
+    size = sum(value.nbytes for value in [*module.parameters(), *module.buffers()])
+    # If one tensor is given twice, both inputs become one.
+    values = tuple(value.detach().clone() for value in batch.inputs.values())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            program = torch.onnx.export(
+                module, values, dynamo=True, optimize=False, verbose=False,
+                input_names=list(batch.inputs), output_names=["loss"],
+                dynamic_shapes=_dynamic_shapes(batch, dynamic_batch))
+            program.save(path, external_data=size > MOST_EMBEDDED_BYTES)
+    except torch.onnx.errors.OnnxExporterError as error:
+        cause = error  # its text only points to the first error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        if isinstance(cause, ExportError):
+            raise cause from None
+        raise ExportError(f"PyTorch cannot export the module: {type(cause).__name__}: "
+                          f"{cause}") from error
+    return program.exported_program
+
+
+def _check_dynamic(batch, state):
+    """PyTorch exports a fixed batch without a message where a module needs one."""
+    size = next(iter(batch.inputs.values())).shape[0]
+    fixed = [name for name, shape in state.inputs.items() if shape[0] == size]
+    if fixed:
+        raise ExportError(f"dynamic_batch: the module only takes batches of {size} samples, "
+                          f"because it computes with that number: '{fixed[0]}' is "
+                          f"{state.inputs[fixed[0]]}")
+
+
+def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check=True,
+           tolerance=1e-3):
+    """Writes a PyTorch module and its loss as an ONNX graph for `zeroc`; returns an Export.
+
+    The graph has all parameters under the names of `module.state_dict()`, in training mode, and
+    one output, `loss`. MODEL.state.json beside it says where each tensor of the state_dict is (see
+    `zero.read_weights`), MODEL.trainable.txt what is trained if parameters are frozen. The module
+    is not changed. If it is in evaluation mode, it is exported in training mode.
+
+    module: its forward returns the loss, or outputs that `loss` takes. Parameters with
+        requires_grad=False are frozen.
+    example_batch: a tensor, a tuple of tensors, or a dictionary of them by name, each with the
+        samples as first dimension. With `loss`, the module takes all of a tuple but the last, the
+        target, which becomes the input `labels`; and of a dictionary what its forward takes.
+    path: ends with .onnx. Tensors of more than 1 GiB in total are written to MODEL.onnx.data.
+    loss: a function of outputs and batch that returns a float without dimensions; or the name of a
+        loss: cross_entropy, causal_lm (each position predicts the next token), mse_loss, l1_loss,
+        smooth_l1_loss, huber_loss, nll_loss, binary_cross_entropy_with_logits. Without it, the
+        module returns the loss, or outputs with it as `.loss` or first.
+    dynamic_batch: the number of samples is left to `zeroc --shape`.
+    check: compares the graph with the module: the bits of every tensor; and the loss and the
+        gradients of the example, computed by zero-run, which must be on the PATH. With dropout,
+        only the loss without it is compared. If the loss draws other random numbers, it is not
+        compared. Export.notes says so, and which buffers are not updated.
+    tolerance: the largest relative difference of the loss, and of each gradient.
+
+    Raises ExportError with everything that differs, or with what to change. The files are then
+    left for inspection.
+    """
+    path = Path(path)
+    if path.suffix != ".onnx":
+        raise ExportError(f"expected a path that ends with .onnx, got '{path}'")
+    _check_module(module, loss)
+    batch = Batch(module, example_batch, loss)
+    with _training(module), same_buffers(module):
+        program = _export(_with_loss(module, batch, loss), batch, dynamic_batch, path)
+        state, unread, notes = check_state(module, batch, program, path)
+        if dynamic_batch:
+            _check_dynamic(batch, state)
+        rest = {name: array_of(name, tensor) for name, tensor in module.state_dict().items()
+                if name in unread or state.tensors[name]["role"] == "buffer"}
+        result = Export(path, state.write(path, rest), state,
+                        {name: tuple(value.shape) for name, value in batch.inputs.items()})
+        notes += check_gradients(module, batch, loss, result, tolerance) if check else \
+            ["the loss was not compared with the module's: check=False"]
+    return Export(result.path, result.trainable, state, result.example, tuple(notes))
