@@ -16,6 +16,7 @@ from onnx.external_data_helper import load_external_data_for_tensor, uses_extern
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .errors import ExportError
+from .lora_layers import adapter_of
 from .state import State, list_differences
 from .weights import read_safetensors
 
@@ -111,7 +112,7 @@ def check_state(module, batch, program, path):
     lost = [f"forward updates '{name}', which the loss does not depend on: Zero does not update it"
             for name in program.graph_signature.buffers_to_mutate.values()
             if name in unread and tensors[name].is_floating_point()]
-    return State(entries, _input_shapes(graph), buffers), unread, lost
+    return State(entries, _input_shapes(graph), buffers, adapter_of(module)), unread, lost
 
 
 def _input_shapes(graph):
