@@ -7,7 +7,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import torch
 from torch import nn
 
 from .adapters import PREFIX

@@ -13,8 +13,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from .errors import ExportError
 from .weights import read_safetensors, to_numpy, to_torch, write_safetensors
 

@@ -237,6 +237,25 @@ def check_half(checks):
     model.load_state_dict(zero.read_weights(weights, export), strict=True)
 
 
+def check_losses(checks):
+    """Losses by name, scores of images, and gradients that PyTorch stores sparse."""
+    x, numbers = torch.randn(3, 4), torch.rand(3, 3)
+    cases = {name: (nn.Linear(4, 3), (x, numbers)) for name in
+             ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
+              "binary_cross_entropy_with_logits")}
+    cases["nll_loss"] = (nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(-1)),
+                         (x, torch.randint(0, 3, (3,))))
+    cases["cross_entropy"] = (nn.Conv2d(3, 5, 1),
+                              (torch.randn(3, 3, 4, 4), torch.randint(0, 5, (3, 4, 4))))
+    for name, (module, batch) in cases.items():
+        export = zero.export(module, batch, loss=name, path=WORK / "loss.onnx")
+        checks.that(not export.notes, f"{name}: {export.notes}")
+    tokens = nn.Sequential(nn.Embedding(9, 4, sparse=True), nn.Linear(4, 3))
+    export = zero.export(tokens, (torch.randint(0, 9, (3, 5)), torch.randint(0, 3, (3, 5))),
+                         loss="cross_entropy", path=WORK / "loss.onnx")
+    checks.that(not export.notes, f"sparse: {export.notes}")
+
+
 class Tripled(torch.autograd.Function):
     @staticmethod
     def forward(context, x):
@@ -322,7 +341,7 @@ def main():
     torch.set_num_threads(1)
     checks = Checks()
     for check in (check_modules, check_tied, check_dynamic, check_external, check_dropout,
-                  check_half, check_differences, check_errors):
+                  check_half, check_losses, check_differences, check_errors):
         check(checks)
     checks.finish()
 
