@@ -42,6 +42,18 @@ zero_rt_status guard(Body body) {
   }
 }
 
+/// `array` becomes a view of `given`, which must outlive it. `what` it is, is said in errors.
+inline Status viewArray(const char *what, const zero_rt_array &given, Array &array) {
+  array.dtype = given.dtype;
+  array.shape.assign(given.shape, given.shape + given.dimensions);
+  uint64_t bytes;
+  if (!countBytes(array.shape, given.dtype, bytes))
+    return fail(ZERO_RT_INVALID_ARGUMENT, "%s '%s': bad element type or shape", what,
+                escape(given.name).c_str());
+  array.bytes = {static_cast<const uint8_t *>(given.elements), bytes};
+  return {};
+}
+
 } // namespace zero::rt
 
 #endif // RUNTIME_API_CAPI_H

@@ -26,16 +26,20 @@ zero_rt_status zero_rt_data_bind_memory(zero_rt_data *data, const char *input, z
                                         const void *elements) {
   return guard([&]() -> Status {
     Array array;
-    array.dtype = dtype;
-    array.shape.assign(shape, shape + dimensions);
-    uint64_t bytes;
-    if (!countBytes(array.shape, dtype, bytes))
-      return fail(ZERO_RT_INVALID_ARGUMENT, "input '%s': bad element type or shape",
-                  escape(input).c_str());
-    auto *begin = static_cast<const uint8_t *>(elements);
-    auto memory = std::make_shared<std::vector<uint8_t>>(begin, begin + bytes);
+    ZERO_RT_TRY(viewArray("input", {input, dtype, shape, dimensions, elements}, array));
+    auto memory = std::make_shared<std::vector<uint8_t>>(array.bytes.begin(), array.bytes.end());
     array.bytes = *memory;
     array.memory = std::move(memory);
+    return data->set->bind(input, std::move(array));
+  });
+}
+
+zero_rt_status zero_rt_data_bind_view(zero_rt_data *data, const char *input, zero_rt_dtype dtype,
+                                      const uint64_t *shape, size_t dimensions,
+                                      const void *elements) {
+  return guard([&]() -> Status {
+    Array array;
+    ZERO_RT_TRY(viewArray("input", {input, dtype, shape, dimensions, elements}, array));
     return data->set->bind(input, std::move(array));
   });
 }

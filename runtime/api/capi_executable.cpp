@@ -151,6 +151,15 @@ zero_rt_status zero_rt_executable_tensor(const zero_rt_executable *executable, s
   return {ZERO_RT_OK, nullptr};
 }
 
+const char *zero_rt_executable_alias(const zero_rt_executable *executable, size_t tensor,
+                                     size_t index) {
+  const proto::Program &program = executable->program->tables();
+  if (tensor >= size_t(program.tensors_size()) ||
+      index >= size_t(program.tensors(int(tensor)).aliases_size()))
+    return nullptr;
+  return program.tensors(int(tensor)).aliases(int(index)).c_str();
+}
+
 zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable, size_t index,
                                            zero_rt_value_info *info) {
   const proto::Program &program = executable->program->tables();

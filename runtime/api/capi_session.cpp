@@ -67,6 +67,16 @@ zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, 
   return guard([&] { return session->session->getWeights().load(path, partial != 0, *result); });
 }
 
+zero_rt_status zero_rt_session_load_arrays(zero_rt_session *session, const zero_rt_array *arrays,
+                                           size_t count, int partial, zero_rt_load_result *result) {
+  return guard([&]() -> Status {
+    WeightsFile::Arrays named;
+    for (size_t i = 0; i < count; ++i)
+      ZERO_RT_TRY(viewArray("array", arrays[i], named[arrays[i].name]));
+    return session->session->getWeights().load(std::move(named), partial != 0, *result);
+  });
+}
+
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path) {
   return guard([&] { return session->session->getWeights().save(path); });
 }

@@ -33,6 +33,11 @@ static WeightsFile::Get unpack(const NpzMember &member,
   };
 }
 
+WeightsFile::WeightsFile(Arrays arrays) {
+  for (auto &[name, array] : arrays)
+    all[name] = keep(std::move(array), nullptr);
+}
+
 /// The count of updates, which a checkpoint does not have as a tensor.
 static Array stepOf(int64_t count) {
   auto bytes = std::make_shared<std::vector<uint8_t>>(sizeof(count));

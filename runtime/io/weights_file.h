@@ -16,6 +16,10 @@ namespace zero::rt {
 class WeightsFile {
 public:
   static Status open(const std::string &path, WeightsFile &file);
+  /// The same for arrays in memory, which must outlive it.
+  using Arrays = std::map<std::string, Array>;
+  explicit WeightsFile(Arrays arrays);
+  WeightsFile() = default;
 
   using Get = std::function<Status(Array &array)>;
   const std::map<std::string, Get> &tensors() const { return all; }

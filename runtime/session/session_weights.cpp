@@ -74,11 +74,22 @@ Status SessionWeights::writeWhole(const proto::Tensor &tensor, DType dtype, cons
 Status SessionWeights::load(const std::string &path, bool partial, zero_rt_load_result &result) {
   ZERO_RT_TRY(ranks.checkAlive());
   WeightsFile file;
-  WeightsPlan plan;
   ZERO_RT_TRY(WeightsFile::open(path, file));
+  return take(file, quoted(path) + " does", partial, result);
+}
+
+Status SessionWeights::load(WeightsFile::Arrays arrays, bool partial, zero_rt_load_result &result) {
+  ZERO_RT_TRY(ranks.checkAlive());
+  return take(WeightsFile(std::move(arrays)), "the arrays do", partial, result);
+}
+
+/// Takes the values of `file`; `who` "does" not fit the model is how an error begins.
+Status SessionWeights::take(const WeightsFile &file, const std::string &who, bool partial,
+                            zero_rt_load_result &result) {
+  WeightsPlan plan;
   if (Status status = planWeights(tables(), file, partial, ranks.getOptions().verbose, plan);
       !status.ok())
-    return fail(status.getCode(), "'%s' does not fit the model: %s", escape(path).c_str(),
+    return fail(status.getCode(), "%s not fit the model: %s", who.c_str(),
                 status.getMessage().c_str());
   ranks.meter().begin("weights");
   for (auto &[tensor, get] : plan.taken)

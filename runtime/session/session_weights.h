@@ -3,6 +3,7 @@
 #ifndef RUNTIME_SESSION_SESSION_WEIGHTS_H
 #define RUNTIME_SESSION_SESSION_WEIGHTS_H
 
+#include "runtime/io/weights_file.h"
 #include "runtime/session/ranks.h"
 
 #include <set>
@@ -22,10 +23,14 @@ public:
   Status read(const std::string &name, void *destination, uint64_t bytes) const;
   /// Takes the values of the file at `path`; `partial` as in planWeights().
   Status load(const std::string &path, bool partial, zero_rt_load_result &result);
+  /// The same from memory, which is read during the call only.
+  Status load(WeightsFile::Arrays arrays, bool partial, zero_rt_load_result &result);
   /// Writes all that is saved to `path`, in the format that its name says.
   Status save(const std::string &path) const;
 
 private:
+  Status take(const WeightsFile &file, const std::string &who, bool partial,
+              zero_rt_load_result &result);
   Status readWhole(const proto::Tensor &tensor, void *destination) const;
   Status writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
   const LoadedProgram &program() const { return ranks.program(); }

@@ -1,23 +1,7 @@
 /*===- zero_rt.h - the C interface of the runtime -------------------*- C -*-===*\
 |*                                                                            *|
-|* Load a .zexe, create a session, bind data, run steps, read the results:    *|
-|*                                                                            *|
-|*   zero_rt_executable *exe;                                                 *|
-|*   zero_rt_session *session;                                                *|
-|*   zero_rt_data *data;                                                      *|
-|*   zero_rt_data_file file = {"x.npy"};                                      *|
-|*   zero_rt_session_options options;                                         *|
-|*   zero_rt_step_result result;                                              *|
-|*   zero_rt_executable_load("model.zexe", &exe);                             *|
-|*   zero_rt_session_options_default(&options);                               *|
-|*   zero_rt_session_create(exe, &options, &session);                         *|
-|*   zero_rt_data_create(exe, &data);                                         *|
-|*   zero_rt_data_bind_file(data, "x", &file);                                *|
-|*   zero_rt_session_set_data(session, data);                                 *|
-|*   zero_rt_session_step(session, 0, &result);                               *|
-|*   zero_rt_session_free(session);                                           *|
-|*   zero_rt_data_free(data);                                                 *|
-|*   zero_rt_executable_free(exe);                                            *|
+|* Load a .zexe, create a session, bind data, run steps, read the results.    *|
+|* docs/reference/c-api.md has an example.                                    *|
 |*                                                                            *|
 |* Rules. Nothing here exits, throws or keeps state outside a handle. A       *|
 |* handle is used by one thread at a time. Sizes are bytes unless they say    *|
@@ -246,6 +230,10 @@ zero_rt_status zero_rt_executable_output(const zero_rt_executable *executable, s
                                          zero_rt_value_info *info);
 zero_rt_status zero_rt_executable_tensor(const zero_rt_executable *executable, size_t index,
                                          zero_rt_value_info *info);
+/* A further name of the tied tensor of index `tensor`, under which a file of weights may have it;
+   NULL if there is none of that index. */
+const char *zero_rt_executable_alias(const zero_rt_executable *executable, size_t tensor,
+                                     size_t index);
 zero_rt_status zero_rt_executable_gradient(const zero_rt_executable *executable, size_t index,
                                            zero_rt_value_info *info);
 zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executable, size_t index,
@@ -295,6 +283,11 @@ zero_rt_status zero_rt_data_bind_file(zero_rt_data *data, const char *input,
 zero_rt_status zero_rt_data_bind_memory(zero_rt_data *data, const char *input, zero_rt_dtype dtype,
                                         const uint64_t *shape, size_t dimensions,
                                         const void *elements);
+/* The same without a copy: `elements` must stay valid while the data is bound or a session has it
+   set. */
+zero_rt_status zero_rt_data_bind_view(zero_rt_data *data, const char *input, zero_rt_dtype dtype,
+                                      const uint64_t *shape, size_t dimensions,
+                                      const void *elements);
 /* Shuffles: each epoch has its own order, computed from `seed` and the number of the
    epoch, without memory. */
 zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed);
@@ -440,6 +433,18 @@ typedef struct zero_rt_load_result {
    error that lists them, and so are missing and unknown tensors unless `partial`. */
 zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
                                     zero_rt_load_result *result);
+
+typedef struct zero_rt_array {
+  const char *name;
+  zero_rt_dtype dtype;
+  const uint64_t *shape;
+  size_t dimensions;
+  const void *elements;
+} zero_rt_array;
+
+/* The same from row-major elements in memory, which are read during the call only. */
+zero_rt_status zero_rt_session_load_arrays(zero_rt_session *session, const zero_rt_array *arrays,
+                                           size_t count, int partial, zero_rt_load_result *result);
 
 /* Writes the trained weights (or the kept gradients) as .safetensors, through a temporary
    file and a rename. If the name of a file of weights ends in .onnx: the model that the program

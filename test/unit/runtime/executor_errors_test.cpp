@@ -103,6 +103,40 @@ TEST(ExecutorErrors, MissingAndWrongData) {
   EXPECT_FAILS(trial.step(), ZERO_RT_BAD_DATA, "different numbers of samples: 8 and 6");
 }
 
+TEST(ExecutorErrors, ViewsAreCheckedAsCopiesAre) {
+  Trial trial((TinyProgram(2)));
+  trial.start();
+  std::vector<float> data(64);
+  std::array<uint64_t, 2> shape{4, 5};
+  EXPECT_FAILS(zero_rt_data_bind_view(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
+               ZERO_RT_BAD_DATA, "input 'x': expected float32 [*, 4], got float32 [4, 5]");
+  shape = {UINT64_MAX, 4};
+  EXPECT_FAILS(zero_rt_data_bind_view(trial.data, "x", ZERO_RT_F32, shape.data(), 2, data.data()),
+               ZERO_RT_INVALID_ARGUMENT, "input 'x': bad element type or shape");
+  EXPECT_FAILS(zero_rt_data_bind_view(trial.data, "z", ZERO_RT_F32, shape.data(), 0, data.data()),
+               ZERO_RT_NOT_FOUND, "the program has no input 'z'");
+}
+
+TEST(ExecutorErrors, ArraysThatDoNotFitTheModel) {
+  Trial trial((TinyProgram(2)));
+  trial.start();
+  const std::vector<float> before = trial.weights(), w(12, 7);
+  std::array<uint64_t, 2> shape{3, 4};
+  auto load = [&](const char *name, int partial = 0) {
+    zero_rt_array array{name, ZERO_RT_F32, shape.data(), 2, w.data()};
+    zero_rt_load_result result;
+    return zero_rt_session_load_arrays(trial.session, &array, 1, partial, &result);
+  };
+  EXPECT_FAILS(load("w"), ZERO_RT_BAD_DATA,
+               "the arrays do not fit the model: 1 of another shape or type: 'w' (expected [4, 3], "
+               "got [3, 4])");
+  EXPECT_FAILS(load("v"), ZERO_RT_BAD_DATA, "1 missing: 'w'");
+  EXPECT_FAILS(load("v", 1), ZERO_RT_BAD_DATA, "none of its 1 tensors is one of the model's");
+  shape = {UINT64_MAX, 4};
+  EXPECT_FAILS(load("w"), ZERO_RT_INVALID_ARGUMENT, "array 'w': bad element type or shape");
+  EXPECT_EQ(trial.weights(), before);
+}
+
 TEST(ExecutorErrors, WarnsOnceWhenTheDataWraps) {
   Trial trial((TinyProgram(4)));
   trial.start();
