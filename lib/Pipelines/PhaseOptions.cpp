@@ -39,6 +39,36 @@ std::vector<StringRef> PhaseOptions::names() const {
   return {OptionsMap.keys().begin(), OptionsMap.keys().end()};
 }
 
+/// Whether `option` holds one T, or a list of them.
+template <typename T>
+static bool holds(const llvm::cl::Option *option) {
+  return dynamic_cast<const mlir::detail::PassOptions::Option<T> *>(option) ||
+         dynamic_cast<const mlir::detail::PassOptions::ListOption<T> *>(option);
+}
+
+static ValueKind kindOf(const llvm::cl::Option *option) {
+  if (dynamic_cast<const phase::CheckedOption *>(option))
+    return ValueKind::Word;
+  if (holds<bool>(option))
+    return ValueKind::Switch;
+  if (holds<unsigned>(option) || holds<uint64_t>(option))
+    return ValueKind::Integer;
+  if (holds<double>(option))
+    return ValueKind::Number;
+  return holds<ByteSize>(option) ? ValueKind::Bytes : ValueKind::Text;
+}
+
+std::vector<OptionDescription> PhaseOptions::describe() const {
+  std::vector<OptionDescription> options;
+  for (const auto &[name, option] : OptionsMap)
+    options.push_back(
+        {name, kindOf(option), option->ValueStr.contains(','), option->ValueStr, option->HelpStr});
+  llvm::sort(options, [](const OptionDescription &a, const OptionDescription &b) {
+    return a.name < b.name;
+  });
+  return options;
+}
+
 bool PhaseOptions::isSwitch(StringRef name) const {
   auto it = OptionsMap.find(name);
   return it != OptionsMap.end() && it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;

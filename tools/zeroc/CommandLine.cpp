@@ -5,6 +5,7 @@
 #include "Config.h"
 #include "DiskSpeed.h"
 #include "Help.h"
+#include "ListFlags.h"
 #include "ListFrontends.h"
 #include "ListOptimizers.h"
 #include "runtime/support/checked.h"
@@ -119,6 +120,13 @@ static const std::vector<Flag> &flags() {
   return all;
 }
 
+static void printFlags(const PhaseOptions &phases) {
+  SmallVector<OptionDescription> own;
+  for (const Flag &flag : flags())
+    own.push_back(describeFlag(flag.name, flag.value, flag.help));
+  listFlags(llvm::outs(), own, phases);
+}
+
 static void printHelp(const PhaseOptions &phases) {
   llvm::raw_ostream &os = llvm::outs();
   os << "zeroc compiles a training graph for ZeRO on several ranks and prints the memory that it "
@@ -141,6 +149,7 @@ static void printHelp(const PhaseOptions &phases) {
   os << "\n"
         "--list-frontends lists the model formats and how they are detected.\n"
         "--list-optimizers lists the optimizers and their hyperparameters as JSON.\n"
+        "--list-flags lists these flags as JSON.\n"
         "\n"
         "phase names for --dump-after:";
   for (Phase phase : allPhases())
@@ -252,6 +261,8 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
       return listFrontends(llvm::outs()), CommandLineResult::Done;
     if (argument == "--list-optimizers")
       return listOptimizers(llvm::outs()), CommandLineResult::Done;
+    if (argument == "--list-flags")
+      return printFlags(options.phases), CommandLineResult::Done;
     if (!argument.starts_with("-") || argument == "-") {
       if (!options.input.empty())
         return wrong("expected one model, got '" + Twine(options.input) + "' and '" + argument +

@@ -12,6 +12,18 @@
 
 namespace zero {
 
+/// What the value of an option is.
+enum class ValueKind { Switch, Integer, Number, Bytes, Word, Text };
+
+/// An option, for lists of options.
+struct OptionDescription {
+  llvm::StringRef name;
+  ValueKind kind;
+  bool isList;           ///< separated by commas
+  llvm::StringRef value; ///< name of its value, or its words: "fp32|bf16|fp16"
+  llvm::StringRef help;
+};
+
 /// The options of all phases, a part for each. Every tool fills this struct.
 struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   phase::ImportOptions import{*this};
@@ -37,6 +49,8 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   bool knows(llvm::StringRef name) const;
   /// The names of all options, in no particular order.
   std::vector<llvm::StringRef> names() const;
+  /// All options, in the order of their names.
+  std::vector<OptionDescription> describe() const;
   /// Whether option `name` needs no value.
   bool isSwitch(llvm::StringRef name) const;
   /// Sets option `name` from text; returns an error message, or an empty string.

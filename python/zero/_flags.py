@@ -1,0 +1,412 @@
+"""The keywords of zero.compile(): the flags of zeroc.
+
+scripts/list-python-flags.py writes this file from `zeroc --list-flags`; test/python/flags.test
+compares them."""
+
+from collections import namedtuple
+from os import PathLike
+from typing import Any, Literal, Sequence, TypedDict, Union
+
+# The flag; what its value is: switch, integer, number, bytes, word or text; the name of the value,
+# or its words; what it means.
+Flag = namedtuple("Flag", "flag kind value meaning")
+_Path = Union[str, PathLike]
+
+FLAGS = {
+    "emit_onnx": Flag(
+        "emit-onnx", "text", "FILE",
+        "write the training step, with gradients and updates, as plain ONNX operators; state is "
+        "inputs IN and outputs IN.new"),
+    "external_data": Flag(
+        "external-data", "switch", "",
+        "--emit-onnx: write tensors to FILE.data (only if there is more than 1 GB of them)"),
+    "plan_only": Flag(
+        "plan-only", "switch", "",
+        "stop after planning: read no data files, write no executable"),
+    "report": Flag(
+        "report", "text", "FILE,...",
+        "write the plan as a web page (.html) or as JSON (.json)"),
+    "lr": Flag(
+        "lr", "number", "X",
+        "learning rate unless zero-run --lr sets one (1e-3)"),
+    "config": Flag(
+        "config", "text", "FILE",
+        "read settings from a DeepSpeed JSON file; see docs/reference/config.md"),
+    "dump_after": Flag(
+        "dump-after", "text", "PHASE",
+        "print the program after this phase"),
+    "clean_after_phases": Flag(
+        "clean-after-phases", "switch", "",
+        "run MLIR's canonicalizer, CSE, symbol-dce and loop-invariant code motion after each "
+        "phase"),
+    "gpu_arch": Flag(
+        "gpu-arch", "text", "sm_80,...",
+        "GPU architectures that --device=cuda compiles for (sm_80,sm_90,sm_100)"),
+    "nvme_dir": Flag(
+        "nvme-dir", "text", "DIR",
+        "directory of the nvme tier: plan with the speed of its disk, measured once and cached"),
+    "threads": Flag(
+        "threads", "integer", "N",
+        "threads that compile kernels (2)"),
+    "cache_dir": Flag(
+        "cache-dir", "text", "DIR",
+        "directory of the cache of compiled kernels ($XDG_CACHE_HOME/zero, or ~/.cache/zero)"),
+    "no_cache": Flag(
+        "no-cache", "switch", "",
+        "compile every kernel and do not use the cache"),
+    "roles": Flag(
+        "roles", "text", "FILE",
+        "names and roles of a program's arguments and results, as JSON"),
+    "loss": Flag(
+        "loss", "text", "NAME",
+        "train on this output of the model"),
+    "carry": Flag(
+        "carry", "text", "IN=OUT,...|@FILE",
+        "the model is a whole training step: its input IN is state, and its output OUT the state "
+        "of the next step; both may have one *"),
+    "zeros": Flag(
+        "zeros", "text", "PATTERN,...",
+        "carried inputs without an initializer that start as zero"),
+    "tie": Flag(
+        "tie", "text", "A=B,...",
+        "inputs A and B of a program are one tensor, as tied weights are"),
+    "shape": Flag(
+        "shape", "text", "NAME=4x32,...",
+        "bind the symbolic dimensions of inputs"),
+    "training_info": Flag(
+        "training-info", "text", "N|none",
+        "train as training_info N of the model says, counted from 0; none: ignore it"),
+    "keep_initializers": Flag(
+        "keep-initializers", "switch", "",
+        "begin with the initializers of the model: its training_info does not initialize them"),
+    "ort_optimizer": Flag(
+        "ort-optimizer", "text", "FILE",
+        "the model is a training model of onnxruntime-training, and FILE its optimizer model"),
+    "ort_checkpoint": Flag(
+        "ort-checkpoint", "text", "FILE",
+        "a checkpoint of onnxruntime-training has the values of parameters"),
+    "allow_symlinks": Flag(
+        "allow-symlinks", "switch", "",
+        "follow symbolic links to external data"),
+    "activation_budget": Flag(
+        "activation-budget", "bytes", "",
+        "maximum bytes of the memory budget for inputs and for activations that are saved for "
+        "backward"),
+    "alpha": Flag(
+        "alpha", "number", "number",
+        "decay rate of the mean of squares: rmsprop (0.99)"),
+    "beta2_decay": Flag(
+        "beta2-decay", "number", "number",
+        "exponent d of the weight t^d of a new gradient after t updates: adafactor (-0.8)"),
+    "betas": Flag(
+        "betas", "number", "number,number",
+        "decay rates of the moments: adam, adamw and lamb (0.9,0.999), lion (0.9,0.99)"),
+    "bucket_bytes": Flag(
+        "bucket-bytes", "bytes", "",
+        "maximum size of a bucket of parameters (25MB)"),
+    "centered": Flag(
+        "centered", "switch", "",
+        "divide by the standard deviation: rmsprop"),
+    "checkpoint": Flag(
+        "checkpoint", "word", "none|layer|sqrt|auto",
+        "activation checkpointing: save everything that backward reads (none), or only the values"
+        " between layers (layer) or between groups of layers (sqrt) and recompute the rest; auto:"
+        " decide for each value, within a budget (none; with a budget auto)"),
+    "checkpoint_slots": Flag(
+        "checkpoint-slots", "integer", "N",
+        "save the inputs of at most N layers at a time (0: see --checkpoint)"),
+    "clip_norm": Flag(
+        "clip-norm", "number", "",
+        "scale gradients down to this global norm (0: do not clip)"),
+    "clip_threshold": Flag(
+        "clip-threshold", "number", "number",
+        "maximum RMS of an update before scaling: adafactor (1)"),
+    "dampening": Flag(
+        "dampening", "number", "number",
+        "dampening of the momentum: sgd (0)"),
+    "data_root": Flag(
+        "data-root", "text", "directory",
+        "directory of the data files that the model references (that of the model)"),
+    "device": Flag(
+        "device", "word", "cpu|cuda|simulated",
+        "device of the kernels: cpu, cuda, or simulated (runs GPU kernels on the CPU, for tests) "
+        "(cpu)"),
+    "disk_read": Flag(
+        "disk-read", "bytes", "",
+        "read bandwidth of the disk of the nvme tier in bytes per second, for all ranks together "
+        "(0: as --machine says)"),
+    "disk_write": Flag(
+        "disk-write", "bytes", "",
+        "write bandwidth of that disk (0: as --machine says)"),
+    "eps": Flag(
+        "eps", "number", "number",
+        "added to the denominator: adagrad (1e-10), adam, adamw, lamb and rmsprop (1e-08)"),
+    "eps_pair": Flag(
+        "eps-pair", "number", "number,number",
+        "minimum of the root of a second moment, and of the RMS of a parameter: adafactor "
+        "(1.19209e-07,0.001)"),
+    "forward_only": Flag(
+        "forward-only", "switch", "",
+        "compile the model for inference: all outputs, no training"),
+    "freeze": Flag(
+        "freeze", "text", "pattern,...",
+        "do not train parameters that match these globs"),
+    "freeze_all_but": Flag(
+        "freeze-all-but", "text", "pattern,...",
+        "train only the parameters that match these globs"),
+    "frozen_precision": Flag(
+        "frozen-precision", "word", "bf16|fp16",
+        "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)"),
+    "grad_reduce": Flag(
+        "grad-reduce", "word", "last|each",
+        "stages 0 and 1, or a vertical order of micro-batches: sum gradients over ranks after the"
+        " last micro-batch or after each (last)"),
+    "host_budget": Flag(
+        "host-budget", "bytes", "",
+        "maximum bytes of host memory per rank for offloaded values (0: no limit)"),
+    "initial_accumulator_value": Flag(
+        "initial-accumulator-value", "number", "number",
+        "initial value of the sums of squares: adagrad (0)"),
+    "initial_loss_scale": Flag(
+        "initial-loss-scale", "number", "",
+        "fp16: initial value of the dynamic loss scale (65536)"),
+    "logits_bytes": Flag(
+        "logits-bytes", "bytes", "",
+        "maximum bytes of logits of the loss at a time, in tiles of rows (0: 8 MiB, but at least "
+        "256 rows)"),
+    "loss_mean": Flag(
+        "loss-mean", "word", "global|local",
+        "average the loss over the labels of all ranks, or over each rank's labels and then over "
+        "ranks"),
+    "loss_scale": Flag(
+        "loss-scale", "number", "",
+        "fp16: fixed loss scale; 0: dynamic (0)"),
+    "loss_scale_hysteresis": Flag(
+        "loss-scale-hysteresis", "integer", "N",
+        "fp16: overflows after which the scale halves (1)"),
+    "loss_scale_window": Flag(
+        "loss-scale-window", "integer", "N",
+        "fp16: steps without overflow after which the scale doubles (1000)"),
+    "lr_decay": Flag(
+        "lr-decay", "number", "number",
+        "decay of the learning rate with the number of updates: adagrad (0)"),
+    "lr_schedule": Flag(
+        "lr-schedule", "word", "constant|linear|cosine|inverse-sqrt",
+        "learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),
+    "machine": Flag(
+        "machine", "text", "name|file",
+        "the machine whose speed plans assume: a preset or a file written by zero-run --calibrate"
+        " (cpu, for GPUs h100)"),
+    "memory_budget": Flag(
+        "memory-budget", "bytes", "",
+        "maximum device bytes per rank: choose the fastest plan that fits by the cost model, or "
+        "fail"),
+    "micro_batch_order": Flag(
+        "micro-batch-order", "word", "horizontal|vertical|auto",
+        "run each micro-batch as a whole (horizontal), or each part of the step for all "
+        "micro-batches, which fetches parameters once a step but saves the activations of all of "
+        "them (vertical); auto: chosen within a budget (horizontal)"),
+    "micro_batches": Flag(
+        "micro-batches", "integer", "N",
+        "micro-batches whose gradients one step accumulates (1)"),
+    "min_loss_scale": Flag(
+        "min-loss-scale", "number", "",
+        "fp16: minimum of the dynamic loss scale (1)"),
+    "min_lr_ratio": Flag(
+        "min-lr-ratio", "number", "",
+        "linear, cosine: final learning rate as a fraction of --lr (0)"),
+    "momentum": Flag(
+        "momentum", "number", "number",
+        "momentum: rmsprop and sgd (0)"),
+    "nesterov": Flag(
+        "nesterov", "switch", "",
+        "Nesterov's momentum: sgd"),
+    "no_decay": Flag(
+        "no-decay", "text", "pattern,...",
+        "no weight decay for parameters that match these globs"),
+    "offload_activations": Flag(
+        "offload-activations", "word", "device|host|nvme|auto",
+        "tier of activations that are saved for backward: device, host or nvme; auto: decided for"
+        " each value, together with recomputation, within a budget (device)"),
+    "offload_gradients": Flag(
+        "offload-gradients", "word", "device|host|nvme",
+        "tier of summed gradients until the update (device)"),
+    "offload_optimizer": Flag(
+        "offload-optimizer", "word", "device|host|nvme|auto",
+        "tier of optimizer state; on host and nvme the host's cores run the update; auto: chosen "
+        "within a budget (device)"),
+    "offload_params": Flag(
+        "offload-params", "word", "device|host|nvme|auto",
+        "tier of parameters between their uses: device, host or nvme, sharded over ranks (stage "
+        "3); auto: chosen within a budget (device)"),
+    "optimizer": Flag(
+        "optimizer", "text", "name",
+        "adafactor, adagrad, adam, adamw, lamb, lion, rmsprop or sgd"),
+    "param_group": Flag(
+        "param-group", "text", "pattern:key=X,...",
+        "settings of parameters that match a glob: weight-decay=X, lr-scale=Y or both, joined by "
+        "':'; the first matching group applies"),
+    "partition_activations": Flag(
+        "partition-activations", "switch", "",
+        "partition activations that several ranks hold (Pa of ZeRO-R); an error for data-parallel"
+        " ranks, whose activations differ"),
+    "persist_under": Flag(
+        "persist-under", "bytes", "",
+        "stage 3: do not shard parameters smaller than this (0)"),
+    "precision": Flag(
+        "precision", "word", "fp32|bf16|fp16",
+        "store parameters, gradients and activations in 16 bits (fp32)"),
+    "prefetch_bytes": Flag(
+        "prefetch-bytes", "bytes", "",
+        "bytes that may be added to the peak of live bytes so that gathers start early and "
+        "gradients are reduced beside kernels (0; for GPUs --bucket-bytes)"),
+    "ranks": Flag(
+        "ranks", "integer", "N",
+        "data-parallel ranks"),
+    "recompute": Flag(
+        "recompute", "word", "cheap|none",
+        "values that backward recomputes instead of saving them in forward: cheap (elementwise "
+        "ops and row normalizations) or none (cheap)"),
+    "reduce_dtype": Flag(
+        "reduce-dtype", "word", "fp32|bf16|fp16",
+        "element type in which 16-bit gradients are summed over ranks (fp32)"),
+    "seed": Flag(
+        "seed", "integer", "N",
+        "seed of the random numbers of Dropout (0)"),
+    "sync_batchnorm": Flag(
+        "sync-batchnorm", "switch", "",
+        "BatchNormalization: compute statistics over the batches of all ranks"),
+    "target_cpu": Flag(
+        "target-cpu", "text", "cpu",
+        "processor of the kernels: native, a level such as x86-64-v3, or a processor such as "
+        "znver4 (native)"),
+    "threads_per_rank": Flag(
+        "threads-per-rank", "integer", "N",
+        "threads of a rank that the workspace is planned for (1); matrix products with another "
+        "number of threads differ in the last bits"),
+    "tile_params_over": Flag(
+        "tile-params-over", "bytes", "",
+        "split parameters above this size, and the ops that read them, into tiles that are "
+        "gathered one at a time (0: none); sums in backward round differently"),
+    "total_steps": Flag(
+        "total-steps", "integer", "N",
+        "linear, cosine: step after which the learning rate is constant"),
+    "trainable": Flag(
+        "trainable", "text", "file",
+        "train only the parameters that this file lists (names or globs), and freeze the others"),
+    "verbose": Flag(
+        "verbose", "switch", "",
+        "list all trained parameters, and all items of an error (-v)"),
+    "warmup_steps": Flag(
+        "warmup-steps", "integer", "N",
+        "steps in which the learning rate rises from 0"),
+    "weight_decay": Flag(
+        "weight-decay", "number", "number",
+        "weight decay (0)"),
+    "zero": Flag(
+        "zero", "word", "auto",
+        "with a budget: auto chooses stage, parameters that are not sharded, buckets and "
+        "recomputation together"),
+    "zero_stage": Flag(
+        "zero-stage", "integer", "N",
+        "ZeRO stage: 0, 1, 2 or 3"),
+}
+
+
+class Flags(TypedDict, total=False):
+    """The keywords of zero.compile(), for checkers of types."""
+    emit_onnx: _Path
+    external_data: bool
+    plan_only: bool
+    report: Any
+    lr: float
+    config: _Path
+    dump_after: _Path
+    clean_after_phases: bool
+    gpu_arch: Any
+    nvme_dir: _Path
+    threads: int
+    cache_dir: _Path
+    no_cache: bool
+    roles: Any
+    loss: Any
+    carry: Any
+    zeros: Any
+    tie: Any
+    shape: Any
+    training_info: Union[int, str]
+    keep_initializers: bool
+    ort_optimizer: _Path
+    ort_checkpoint: _Path
+    allow_symlinks: bool
+    activation_budget: Union[int, str]
+    alpha: float
+    beta2_decay: float
+    betas: Union[Sequence[float], str]
+    bucket_bytes: Union[int, str]
+    centered: bool
+    checkpoint: Literal["none", "layer", "sqrt", "auto"]
+    checkpoint_slots: int
+    clip_norm: float
+    clip_threshold: float
+    dampening: float
+    data_root: _Path
+    device: Literal["cpu", "cuda", "simulated"]
+    disk_read: Union[int, str]
+    disk_write: Union[int, str]
+    eps: float
+    eps_pair: Union[Sequence[float], str]
+    forward_only: bool
+    freeze: Any
+    freeze_all_but: Any
+    frozen_precision: Literal["bf16", "fp16"]
+    grad_reduce: Literal["last", "each"]
+    host_budget: Union[int, str]
+    initial_accumulator_value: float
+    initial_loss_scale: float
+    logits_bytes: Union[int, str]
+    loss_mean: Literal["global", "local"]
+    loss_scale: float
+    loss_scale_hysteresis: int
+    loss_scale_window: int
+    lr_decay: float
+    lr_schedule: Literal["constant", "linear", "cosine", "inverse-sqrt"]
+    machine: _Path
+    memory_budget: Union[int, str]
+    micro_batch_order: Literal["horizontal", "vertical", "auto"]
+    micro_batches: int
+    min_loss_scale: float
+    min_lr_ratio: float
+    momentum: float
+    nesterov: bool
+    no_decay: Any
+    offload_activations: Literal["device", "host", "nvme", "auto"]
+    offload_gradients: Literal["device", "host", "nvme"]
+    offload_optimizer: Literal["device", "host", "nvme", "auto"]
+    offload_params: Literal["device", "host", "nvme", "auto"]
+    optimizer: _Path
+    param_group: Any
+    partition_activations: bool
+    persist_under: Union[int, str]
+    precision: Literal["fp32", "bf16", "fp16"]
+    prefetch_bytes: Union[int, str]
+    ranks: int
+    recompute: Literal["cheap", "none"]
+    reduce_dtype: Literal["fp32", "bf16", "fp16"]
+    seed: int
+    sync_batchnorm: bool
+    target_cpu: _Path
+    threads_per_rank: int
+    tile_params_over: Union[int, str]
+    total_steps: int
+    trainable: _Path
+    verbose: bool
+    warmup_steps: int
+    weight_decay: float
+    zero: str
+    zero_stage: int
+    stage: int
+    params: Any
+    buffers: Any
+    keywords: Any
+    locations: Any
