@@ -29,8 +29,14 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Tests may run from a read-only checkout.
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+# The Python package with its extension is in the build folder, if that was built.
+package = os.path.join(build, "python")
+if list(Path(package).glob("zero/_native.*")):
+    config.available_features.add("python-extension")
+else:
+    package = os.path.join(source, "python")
 config.environment["PYTHONPATH"] = os.pathsep.join(
-    [os.path.join(config.test_source_root, "support"), os.path.join(source, "python")])
+    [os.path.join(config.test_source_root, "support"), package])
 
 config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "bin", "python")))
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))

@@ -1,30 +1,71 @@
-"""Writes training programs of PyTorch and JAX that Zero compiles, and reads what it trained.
+"""Compiles training steps for data-parallel ranks, and trains with them.
 
-export: a PyTorch module and its loss as an ONNX graph, compared with the module.
-from_jax, from_torch: programs in MLIR, and a file with the names of their arguments.
-save_weights: writes initial values under the same names.
+    program = zero.compile("gpt2.onnx", stage=3, ranks=4, memory_budget="4GiB")
+    with program.session() as session:
+        session.train({"input_ids": ids, "labels": labels}, epochs=3)
+        session.save("trained.safetensors")
+
+compile, load: a Program, from a model or from a .zexe file.
+Program: its certificate (memory to the byte), plan, report, inputs; simulate(); session().
+Session: step(), train(), evaluate(), state_dict(), save(), save_checkpoint().
+Dataset: arrays or files of all inputs.
+export: writes a PyTorch module and its loss as an ONNX graph, compared with the module.
+from_jax, from_torch, save_weights: write programs of JAX and PyTorch, and initial values.
 read_weights: the weights of a run under the names of the module's state_dict.
 lora, save_adapter: adapters beside a frozen module, and the files that PEFT loads.
 
+Errors derive from ZeroError, with a class for each status of the runtime and the same text.
 Needs numpy, and what it exports from: JAX; PyTorch with onnxscript, or with torch-mlir.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from .adapters import save_adapter
-from .errors import ExportError
-from .state import read_weights
-from .weights import save_weights
+from .errors import (AbortedError, BadDataError, BadFileError, CheckFailedError, CompileError,
+                     ExportError, InternalError, InvalidArgumentError, IoError, NotFiniteError,
+                     NotFoundError, RankTimeoutError, ToolError, UnsupportedError, ZeroError)
 
-__all__ = ["ExportError", "export", "from_jax", "from_torch", "lora", "read_weights",
-           "save_adapter", "save_weights"]
+if TYPE_CHECKING:
+    from .adapters import save_adapter
+    from .compiler import compile
+    from .dataset import Dataset
+    from .jax_export import from_jax
+    from .lora_layers import lora
+    from .onnx_export import export
+    from .program import Program, Report, Simulation, load
+    from .session import History, Session, StepResult
+    from .state import read_weights
+    from .torch_export import from_torch
+    from .values import Certificate, Tier, Value
+    from .weights import save_weights
 
-# The functions that need JAX or PyTorch, which take seconds to import, and few programs have both.
-_MODULES = {"export": "onnx_export", "from_jax": "jax_export", "from_torch": "torch_export",
-            "lora": "lora_layers"}
+# The rest is imported when it is used: JAX and PyTorch take seconds, and few programs have both;
+# the exporters need neither the extension nor the tools.
+_PLACES = {
+    "compile": "compiler", "load": "program", "Program": "program", "Report": "program",
+    "Simulation": "program", "Certificate": "values", "Tier": "values", "Value": "values",
+    "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",
+    "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
+    "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export", "from_torch": "torch_export",
+}
+
+__all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "CheckFailedError",
+           "CompileError", "Dataset", "ExportError", "History", "InternalError",
+           "InvalidArgumentError", "IoError", "NotFiniteError", "NotFoundError", "Program",
+           "RankTimeoutError", "Report", "Session", "Simulation", "StepResult", "Tier",
+           "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "export", "from_jax",
+           "from_torch", "load", "lora", "read_weights", "save_adapter", "save_weights"]
 
 
 def __getattr__(name):
-    if name not in _MODULES:
+    if name == "__version__":
+        return import_module(".native", __name__).load().__version__
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

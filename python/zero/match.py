@@ -10,7 +10,7 @@ from collections import namedtuple
 from .errors import ExportError
 from .trees import join
 
-Leaf = namedtuple("Leaf", "path type")  # type: anything that can be compared and printed
+Leaf = namedtuple("Leaf", "path type")  # of a type: anything that can be compared and printed
 Argument = namedtuple("Argument", "name leaves")  # the paths begin below the argument
 
 

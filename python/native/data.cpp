@@ -1,0 +1,90 @@
+//===- data.cpp - zero._native: batches -----------------------------------===//
+
+#include "native.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+namespace zero::python {
+
+/// The type of elements that DLPack describes; ZERO_RT_NO_DTYPE if the runtime has none.
+static zero_rt_dtype dtypeOf(nb::dlpack::dtype dtype) {
+  using Code = nb::dlpack::dtype_code;
+  static const std::map<std::pair<int, int>, zero_rt_dtype> known = {
+      {{int(Code::Float), 32}, ZERO_RT_F32}, {{int(Code::Float), 64}, ZERO_RT_F64},
+      {{int(Code::Float), 16}, ZERO_RT_F16}, {{int(Code::Bfloat), 16}, ZERO_RT_BF16},
+      {{int(Code::Bool), 8}, ZERO_RT_BOOL},  {{int(Code::Int), 8}, ZERO_RT_I8},
+      {{int(Code::Int), 16}, ZERO_RT_I16},   {{int(Code::Int), 32}, ZERO_RT_I32},
+      {{int(Code::Int), 64}, ZERO_RT_I64},   {{int(Code::UInt), 8}, ZERO_RT_U8},
+      {{int(Code::UInt), 16}, ZERO_RT_U16},  {{int(Code::UInt), 32}, ZERO_RT_U32},
+      {{int(Code::UInt), 64}, ZERO_RT_U64}};
+  auto found = known.find({int(dtype.code), int(dtype.bits)});
+  return found == known.end() || dtype.lanes != 1 ? ZERO_RT_NO_DTYPE : found->second;
+}
+
+TypedArray::TypedArray(Array given, int type)
+    : array(std::move(given)),
+      dtype(type == ZERO_RT_NO_DTYPE ? dtypeOf(array.dtype()) : zero_rt_dtype(type)) {
+  if (dtype == ZERO_RT_NO_DTYPE || zero_rt_dtype_size(dtype) != array.itemsize())
+    throw StatusError(ZERO_RT_BAD_DATA, "the runtime has no elements of this type");
+  for (size_t i = 0; i < array.ndim(); ++i)
+    shape.push_back(array.shape(i));
+}
+
+Data::Data(std::shared_ptr<Executable> of) : executable(std::move(of)) {
+  check(zero_rt_data_create(executable->handle, &handle));
+}
+
+void Data::bind(const std::string &input, Array array, int dtype) {
+  const TypedArray typed(std::move(array), dtype);
+  withoutGil(mutex, [&] {
+    check(zero_rt_data_bind_view(handle, input.c_str(), typed.dtype, typed.shape.data(),
+                                 typed.shape.size(), typed.array.data()));
+  });
+  arrays[input] = typed.array;
+}
+
+void Data::bindFile(const std::string &input, const std::string &path, const std::string &member,
+                    int raw, uint64_t skip, uint64_t ahead) {
+  const zero_rt_data_file file{path.c_str(), member.empty() ? nullptr : member.c_str(),
+                               zero_rt_dtype(raw), skip, ahead};
+  withoutGil(mutex, [&] { check(zero_rt_data_bind_file(handle, input.c_str(), &file)); });
+  arrays.erase(input);
+}
+
+nb::tuple Data::describe() {
+  zero_rt_data_info info;
+  withoutGil(mutex, [&] { check(zero_rt_data_describe(handle, &info)); });
+  return nb::make_tuple(info.samples, info.samples_per_step, info.steps_per_epoch);
+}
+
+nb::list Data::warnings() {
+  nb::list result;
+  while (true) {
+    const char *warning = nullptr;
+    withoutGil(mutex, [&] { warning = zero_rt_data_next_warning(handle); });
+    if (!warning)
+      return result;
+    result.append(warning);
+  }
+}
+
+void bindData(nb::module_ &module) {
+  nb::class_<Data>(module, "Data", "Data of all inputs of a program: Data(executable).")
+      .def(nb::init<std::shared_ptr<Executable>>(), nb::arg("executable"))
+      .def("bind", &Data::bind, nb::arg("input"), nb::arg("array"), nb::arg("dtype") = 0,
+           "Binds an array, whose first dimension are samples. Row-major arrays are not copied.")
+      .def("bind_file", &Data::bindFile, nb::arg("input"), nb::arg("path"), nb::arg("member") = "",
+           nb::arg("raw") = 0, nb::arg("skip") = 0, nb::arg("ahead") = 0,
+           "Maps a .npy, a member of a .npz, or a file of elements of type `raw`.")
+      .def(
+          "shuffle",
+          [](Data &data, uint64_t seed) {
+            withoutGil(data.mutex, [&] { check(zero_rt_data_shuffle(data.handle, seed)); });
+          },
+          nb::arg("seed"), "Gives each epoch its own order.")
+      .def("describe", &Data::describe, "Samples, samples of a step, steps of an epoch.")
+      .def("warnings", &Data::warnings, "Warnings about the data that were not returned before.");
+}
+
+} // namespace zero::python

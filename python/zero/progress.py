@@ -1,0 +1,109 @@
+"""A line of progress on standard error, as tqdm has it; in notebooks tqdm's own, if installed."""
+
+import os
+import sys
+import time
+
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+_LEAST_SECONDS = 0.1  # between two lines on a terminal
+
+
+def _clock(seconds):
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes:02}:{seconds:02}"
+
+
+def _bar(fraction, width):
+    eighths = int(fraction * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_BLOCKS[rest] if full < width else "")).ljust(width)
+
+
+def line_of(done, total, seconds, figures="", width=80, unit="step"):
+    """A line such as " 30%|███       | 3/10 [00:01<00:02,  2.90step/s, loss=9.06]" of at most
+    `width` characters. total: 0 if it is not known."""
+    rate = done / seconds if seconds > 0 and done else 0
+    speed = (f"{rate:5.2f}{unit}/s" if rate >= 1 else f"{1 / rate:5.2f}s/{unit}") if rate else (
+        f"?{unit}/s")
+    figures = f", {figures}" if figures else ""
+    if not total:
+        return f"{done}{unit} [{_clock(seconds)}, {speed}{figures}]"[:width]
+    left = _clock((total - done) / rate) if rate else "?"
+    head = f"{100 * done // total:3}%|"
+    tail = f"| {done}/{total} [{_clock(seconds)}<{left}, {speed}{figures}]"
+    room = width - len(head) - len(tail)
+    return (head + _bar(done / total, room) + tail) if room > 0 else (head + tail)[:width]
+
+
+class Line:
+    """A line that is written over on a terminal, and written once where there is none."""
+
+    def __init__(self, total, stream=None):
+        self.total = total
+        self.done = 0
+        self._stream = stream or sys.stderr
+        self._terminal = self._stream.isatty()
+        self._begin = self._last = time.monotonic()
+        self._figures = ""
+
+    def _text(self):
+        try:
+            width = os.get_terminal_size(self._stream.fileno()).columns - 1
+        except (OSError, ValueError):
+            width = 100
+        return line_of(self.done, self.total, time.monotonic() - self._begin, self._figures, width)
+
+    def update(self, figures):
+        self.done += 1
+        self._figures = figures
+        now = time.monotonic()
+        if self._terminal and now - self._last >= _LEAST_SECONDS:
+            self._last = now
+            self._stream.write("\r" + self._text() + "\x1b[K")
+            self._stream.flush()
+
+    def close(self):
+        self._stream.write(f"\r{self._text()}\x1b[K\n" if self._terminal else self._text() + "\n")
+        self._stream.flush()
+
+
+class _Notebook:
+    """The same with tqdm.notebook."""
+
+    def __init__(self, total):
+        from tqdm.notebook import tqdm
+        self._bar = tqdm(total=total or None, unit="step")
+
+    def update(self, figures):
+        self._bar.set_postfix_str(figures, refresh=False)
+        self._bar.update()
+
+    def close(self):
+        self._bar.close()
+
+
+class _Nothing:
+    def update(self, figures):
+        pass
+
+    def close(self):
+        pass
+
+
+def _is_notebook():
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def progress_of(total, shown):
+    """Something with update(figures) and close(); total: 0 if it is not known."""
+    if not shown:
+        return _Nothing()
+    if _is_notebook():
+        try:
+            return _Notebook(total)
+        except ImportError:
+            pass
+    return Line(total)

@@ -1,0 +1,382 @@
+"""Training: a program with its memory and its ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from . import native
+from .arrays import empty, readable, widen
+from .dataset import Dataset, _warn, one_batch
+from .errors import BadDataError, InvalidArgumentError, NotFoundError
+from .interrupt import Interrupt
+from .progress import progress_of
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What a step has computed.
+
+    Attributes:
+        loss: of the global batch, before this step's update; NaN if the program has none.
+        step: its number, from 0.
+        gradient_norm: global norm of the unscaled gradients before they are clipped; None if the
+            program does not compute it (compile with clip_norm).
+        learning_rate: of this step's update.
+        seconds: that it took.
+        loss_scale: of this step's gradients; None without one (fp16 has one).
+        skipped: the gradients overflowed, and only the loss scale was changed.
+    """
+    loss: float
+    step: int
+    gradient_norm: float | None
+    learning_rate: float
+    seconds: float
+    loss_scale: float | None = None
+    skipped: bool = False
+
+
+@dataclass
+class History:
+    """The results of the steps of a train(), in order."""
+    results: list = field(default_factory=list)
+
+    @property
+    def losses(self) -> list[float]:
+        """One float for each step."""
+        return [result.loss for result in self.results]
+
+    @property
+    def seconds(self) -> float:
+        """In steps, in all."""
+        return sum(result.seconds for result in self.results)
+
+    def __len__(self):
+        return len(self.results)
+
+    def __repr__(self):
+        if not self.results:
+            return "History(no steps)"
+        first, last = self.results[0], self.results[-1]
+        return (f"History({len(self)} steps, loss {first.loss:.6f} -> {last.loss:.6f}, "
+                f"{self.seconds / len(self):.4f} s per step)")
+
+
+def _figures(result):
+    text = f"loss={result.loss:.4f}"
+    return text + ", skipped" if result.skipped else text
+
+
+def _options(keywords):
+    """The fields of zero_rt_session_options."""
+    names = {"threads": "threads_per_rank", "timeout": "timeout_seconds"}
+    options = {names.get(key, key): value for key, value in keywords.items() if value is not None}
+    for path in ("nvme_dir",):
+        if path in options:
+            options[path] = str(options[path])
+    if "gpus" in options and not isinstance(options["gpus"], str):
+        options["gpus"] = ",".join(map(str, options["gpus"]))
+    return {key: int(value) if isinstance(value, bool) else value
+            for key, value in options.items()}
+
+
+class Session:
+    """A program with its memory, its ranks and the values of its tensors.
+
+    program: a zero.Program, or the path of a .zexe.
+    weights: initial values instead of the model's: the path of a .safetensors or .npz, or a
+        dictionary of arrays by the names of the model's tensors.
+    resume: a checkpoint, or a directory with checkpoints, to continue from.
+    threads: of each rank; as compiled, if not given.
+    learning_rate: instead of the compiled one.
+    nvme_dir: directory of the nvme tier; required if the program has one.
+    nvme_io: "io_uring", "threads" or "auto".
+    timeout: seconds that a rank waits for another one (120).
+    allow_nan: continue when the loss is NaN or infinite.
+    check_memory: check what each command reads and writes, and measure the peak (slow).
+    pin: bind ranks to cores: True, False, or None: if they use all cores.
+    device: "cpu" or "cuda": an error unless the program is compiled for it.
+    gpus: the GPU of each rank, or one for all.
+    verbose: errors list all items, not only the first few.
+    progress: called as progress(what, done, total), in bytes, while weights and checkpoints are
+        read and written, from any thread.
+
+    Use it in a `with` statement, or close() it, to free its memory at once. Steps, and reading and
+    writing of files, release Python's interpreter lock. After an error in a step a session can
+    only be queried.
+    """
+
+    def __init__(self, program, *, weights=None, resume=None, threads=None, learning_rate=None,
+                 nvme_dir=None, nvme_io=None, timeout=None, allow_nan=False, check_memory=False,
+                 pin=None, device=None, gpus=None, verbose=False, progress=None, **for_tests):
+        from .program import Program, load
+        self.program = program if isinstance(program, Program) else load(program)
+        self._learning_rate = self.program.info["learning_rate"]
+        self._steps = 0
+        options = _options({
+            "threads": threads, "timeout": timeout, "allow_nan": allow_nan,
+            "check_memory": check_memory, "pin": pin, "device": device, "gpus": gpus,
+            "nvme_dir": nvme_dir, "nvme_io": nvme_io, "verbose": verbose, "progress": progress,
+            **for_tests})
+        self._session = native.load().Session(self.program._executable, options)
+        if weights is None and resume is None:
+            weights = self.program.weights
+        if weights is not None:
+            self.load_state_dict(weights)
+        if resume is not None:
+            self.load_checkpoint(resume)
+        if learning_rate is not None:
+            self.learning_rate = learning_rate
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self) -> None:
+        """Ends the ranks and frees their memory. Every later call is an error."""
+        self._session.close()
+
+    def __repr__(self):
+        return f"Session({self.program.name!r}, {self._steps} steps)"
+
+    # Steps
+
+    @property
+    def steps(self) -> int:
+        """Steps done, those before a checkpoint was loaded included."""
+        return self._steps
+
+    @property
+    def learning_rate(self) -> float:
+        """Of the next step, before the schedule of the program."""
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, rate):
+        self._session.set_learning_rate(rate)
+        self._learning_rate = rate
+
+    def _result(self, values):
+        def known(name):
+            return None if math.isnan(values[name]) and not self.program._has_output(name) else (
+                values[name])
+        rate = known("learning_rate")
+        return StepResult(values["loss"], values["step"], known("gradient_norm"),
+                          self._learning_rate if rate is None else rate, values["seconds"],
+                          known("loss_scale"), values["skipped"])
+
+    def step(self, batch, *, keep_gradients: bool = False) -> StepResult:
+        """Runs one step on all ranks and returns its StepResult.
+
+        batch: by the name of each input an array of numpy, or of a library with __dlpack__, of
+            the shape (global batch, ...): the rows of one rank, as program.inputs has them, times
+            the ranks times the micro-batches. Row-major arrays are not copied, and those of a
+            narrower type are widened if every value fits. Fewer samples are repeated, with a
+            warning. Or a zero.Dataset, of which it reads the next batch.
+        keep_gradients: gradient() can be called afterwards; takes memory.
+
+        Raises BadDataError if the batch does not fit, CheckFailedError for a label or token out of
+        range, NotFiniteError for a loss that is NaN or infinite.
+        """
+        values = self._session.step(one_batch(self.program, batch)._data, keep_gradients)
+        self._steps = values["step"] + 1
+        return self._result(values)
+
+    def train(self, dataset, *, steps=None, epochs=None, callbacks=(), progress=True,
+              shuffle=None) -> History:
+        """Trains on a dataset and returns the History of its steps.
+
+        dataset: a zero.Dataset; what one is made of: a dictionary of arrays or files by input, or
+            the path of a .npz; or an iterable of batches, each as step() takes it.
+        steps: how many; the data begins again when it ends.
+        epochs: passes over the data, instead of `steps`. One, if neither is given.
+        callbacks: each is called as callback(session, result) after every step. The training ends
+            when one returns False.
+        progress: show a bar on standard error, or in the notebook.
+        shuffle: a number from which the order of the samples of each epoch follows.
+
+        A step reads the batch of its number, counted over the session and the checkpoint that it
+        resumed from. Ctrl-C ends the training after the step in progress with KeyboardInterrupt,
+        whose `history` are the steps so far; the session can then save and train on.
+        """
+        if steps is not None and epochs is not None:
+            raise InvalidArgumentError("expected steps or epochs, got both")
+        batches, total = self._batches(dataset, steps, epochs, shuffle)
+        history = History()
+        bar = progress_of(total or 0, progress)
+        try:
+            with Interrupt() as interrupt:
+                for batch in batches:
+                    history.results.append(self.step(batch))
+                    bar.update(_figures(history.results[-1]))
+                    answers = [call(self, history.results[-1]) for call in callbacks]
+                    if interrupt.asked or any(answer is False for answer in answers):
+                        break
+        finally:
+            bar.close()
+        if interrupt.asked:
+            error = KeyboardInterrupt(f"interrupted after {len(history)} steps")
+            error.history = history
+            raise error
+        return history
+
+    def _batches(self, dataset, steps, epochs, shuffle):
+        """The batches of a train(), and how many there are, or None."""
+        if isinstance(dataset, (Mapping, str, Path)):
+            dataset = Dataset(self.program, dataset, shuffle=shuffle)
+        elif shuffle is not None:
+            raise InvalidArgumentError("shuffle: expected a dictionary of arrays or a path; an "
+                                       "iterable and a Dataset have an order of their own")
+        if isinstance(dataset, Dataset):
+            if steps is None and not dataset.steps_per_epoch:
+                raise BadDataError(f"the data has {dataset.samples} samples, and a global batch "
+                                   f"{dataset.samples_per_step}: expected steps")
+            total = steps if steps is not None else dataset.steps_per_epoch * (epochs or 1)
+            return (dataset for _ in range(total)), total
+        try:
+            size = len(dataset)
+        except TypeError:
+            size = None
+        total = steps if steps is not None else size and size * (epochs or 1)
+        return islice(_repeat(dataset, epochs, steps), steps), total
+
+    def evaluate(self, dataset, *, batches=None) -> float:
+        """The mean loss over the global batches of a dataset with the current weights.
+
+        dataset: as train() takes it. An incomplete last batch is left out.
+        batches: only the first so many.
+
+        Runs only what the loss depends on, and changes nothing that a later step reads.
+        """
+        losses = [self._session.evaluate(data._data, number)["loss"]
+                  for data, number in islice(self._evaluated(dataset), batches)]
+        if not losses:
+            raise BadDataError("expected at least one batch, got none")
+        return sum(losses) / len(losses)
+
+    def _evaluated(self, dataset):
+        """Pairs of data and the number of the batch in it."""
+        if isinstance(dataset, (Mapping, str, Path)):
+            dataset = Dataset(self.program, dataset)
+        if isinstance(dataset, Dataset):
+            for number in range(max(1, dataset.steps_per_epoch)):
+                yield dataset, number
+            return
+        for batch in dataset:
+            yield one_batch(self.program, batch), 0
+
+    # Values
+
+    def _read(self, value, read):
+        array = empty(value)
+        # The extension writes memory that is row-major, and not a scalar's.
+        read(array.reshape(-1))
+        return widen(value, array)
+
+    def output(self, name: str, rank: int = 0) -> np.ndarray:
+        """An output of a rank after the last step or evaluation, as an array of the shape that
+        program.outputs has. An evaluation computes only the loss and what it depends on."""
+        value = _find(self.program.outputs, name, "output")
+        return self._read(value, lambda buffer: self._session.read_output(name, rank, buffer))
+
+    def tensor(self, name: str) -> np.ndarray:
+        """A tensor of the program as a whole, optimizer state among them. A parameter that is
+        stored in 16 bits is its float32 master copy, if there is one. bfloat16 becomes float32."""
+        value = _find(self.program.tensors, name, "tensor")
+        return self._read(value, lambda buffer: self._session.read_tensor(name, buffer))
+
+    def gradient(self, name: str) -> np.ndarray:
+        """The gradient of a parameter, summed over ranks and before clipping, after a step with
+        keep_gradients."""
+        value = _find(self.program.gradients, name, "gradient")
+        return self._read(value, lambda buffer: self._session.read_gradient(name, buffer))
+
+    def state_dict(self, *, tied: bool = False) -> dict[str, np.ndarray]:
+        """The trained weights and buffers: arrays by the names of the model's tensors.
+
+        tied: also by the further names of tied tensors, as a state_dict of PyTorch has them.
+
+        bfloat16, which numpy does not have, becomes float32; load_state_dict() takes it back
+        without a change.
+        """
+        state = {}
+        for value in self.program.tensors:
+            if value.saved:
+                state[value.name] = self.tensor(value.name)
+                state |= dict.fromkeys(value.aliases if tied else (), state[value.name])
+        return state
+
+    def load_state_dict(self, state, strict: bool = True) -> tuple[int, int, int]:
+        """Takes the values of the saved tensors by name, all or none; optimizer state stays.
+
+        state: arrays by name, as state_dict() or a module of PyTorch has them, or the path of a
+            .safetensors or .npz. Floats of another width are converted.
+        strict: missing and unknown tensors are an error, as those of another shape always are.
+
+        Returns the numbers of tensors that were taken, missing and unknown.
+        """
+        if isinstance(state, Mapping):
+            dtypes = native.load().dtypes
+            arrays = {name: readable(name, value, dtypes) for name, value in state.items()}
+            counts = self._session.load_arrays(arrays, not strict)
+        else:
+            counts = self._session.load(str(state), not strict)
+        _warn(self._session.remarks())
+        return counts
+
+    def save(self, path) -> None:
+        """Writes the weights as .safetensors, or, if the name ends in .onnx, the model with new
+        initializers. The file appears when it is complete."""
+        self._session.save(str(path))
+
+    def save_checkpoint(self, folder) -> Path:
+        """Writes all state, the number of the step and the position in the data to
+        folder/step-N, and keeps the last two there. Returns the path."""
+        self._session.save_state(str(folder))
+        _warn(self._session.remarks())
+        return Path(folder) / f"step-{self._steps:08}"
+
+    def load_checkpoint(self, path, *, restart_data: bool = False) -> int:
+        """Resumes from the newest complete checkpoint in a directory, or from `path` itself, saved
+        with any stage, ranks and precision. Returns the number of steps done.
+
+        restart_data: the next step reads the first batch; needed if the data has changed.
+        """
+        self._steps = self._session.load_state(str(path), restart_data)["step"]
+        _warn(self._session.remarks())
+        return self._steps
+
+    def stats(self, rank: int = 0) -> dict:
+        """Figures of a rank: steps and seconds in them, bytes of the arenas by tier, elements and
+        bytes received from other ranks, bytes to and from the disk, use of lanes; with
+        check_memory the measured peaks."""
+        return self._session.stats(rank)
+
+
+def _repeat(dataset, epochs, steps):
+    """The batches of `epochs` passes, or of as many as `steps` need."""
+    number = 0
+    while epochs is None or number < epochs:
+        count = 0
+        for count, batch in enumerate(dataset, 1):
+            yield batch
+        number += 1
+        if epochs is None and (steps is None or count == 0):
+            return
+
+
+def _find(values, name, what):
+    for value in values:
+        if value.name == name:
+            return value
+    names = [value.name for value in values]
+    few = ", ".join(f"'{each}'" for each in names[:8])
+    raise NotFoundError(f"the program has no {what} '{name}'; it has {few or 'none'}"
+                        + (f" and {len(names) - 8} more" if len(names) > 8 else ""))

@@ -1,0 +1,46 @@
+"""Finds and runs the tools: zeroc, zero-run, zero-sim, zero-opt and zero-translate."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .errors import ToolError
+
+NAMES = ("zeroc", "zero-run", "zero-sim", "zero-opt", "zero-translate")
+
+
+def find_tool(name):
+    """The path of a tool: in the directory ZERO_TOOLS of the environment, else in bin/ of this
+    package, else on the PATH."""
+    places = [os.environ.get("ZERO_TOOLS"), str(Path(__file__).parent / "bin"), None]
+    for place in places:
+        found = place != "" and shutil.which(name, path=place)
+        if found:
+            return found
+    raise ToolError(f"'{name}' was not found in bin/ of the package or on the PATH; name its "
+                    f"directory in the environment variable ZERO_TOOLS")
+
+
+def _first_error(name, output):
+    """What the tool says is wrong, without its name: the errors and what belongs to them."""
+    lines = output.splitlines()
+    for index, line in enumerate(lines):
+        if "error: " in line:
+            return "\n".join(lines[index:]).replace(f"{name}: error: ", "", 1)
+    return output.strip() or "ended without a message"
+
+
+def run_tool(name, *arguments, error=ToolError):
+    """Runs a tool; returns its standard output and its standard error.
+
+    Raises `error` with the tool's own text if it fails.
+    """
+    command = [find_tool(name), *map(os.fspath, arguments)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace")
+    if done.returncode < 0:
+        raise error(f"{name} was ended by signal {-done.returncode}", done.stderr, done.returncode)
+    if done.returncode != 0:
+        raise error(_first_error(name, done.stderr), done.stdout + done.stderr, done.returncode)
+    return done.stdout, done.stderr
