@@ -9,6 +9,7 @@ compile, load: a Program, from a model or from a .zexe file.
 Program: its certificate (memory to the byte), plan, report, inputs; simulate(); session().
 Session: step(), train(), evaluate(), state_dict(), save(), save_checkpoint().
 Dataset: arrays or files of all inputs.
+emit_onnx: the training step as ONNX operators.
 export: writes a PyTorch module and its loss as an ONNX graph, compared with the module.
 from_jax, from_torch, save_weights: write programs of JAX and PyTorch, and initial values.
 read_weights: the weights of a run under the names of the module's state_dict.
@@ -27,7 +28,7 @@ from .errors import (AbortedError, BadDataError, BadFileError, CheckFailedError,
 
 if TYPE_CHECKING:
     from .adapters import save_adapter
-    from .compiler import compile
+    from .compiler import compile, emit_onnx
     from .dataset import Dataset
     from .jax_export import from_jax
     from .lora_layers import lora
@@ -42,19 +43,21 @@ if TYPE_CHECKING:
 # The rest is imported when it is used: JAX and PyTorch take seconds, and few programs have both;
 # the exporters need neither the extension nor the tools.
 _PLACES = {
-    "compile": "compiler", "load": "program", "Program": "program", "Report": "program",
-    "Simulation": "program", "Certificate": "values", "Tier": "values", "Value": "values",
+    "compile": "compiler", "emit_onnx": "compiler", "load": "program", "Program": "program",
+    "Report": "program", "Simulation": "program", "Certificate": "values", "Tier": "values", "Value": "values",
     "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
-    "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export", "from_torch": "torch_export",
+    "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export",
+    "from_torch": "torch_export",
 }
 
 __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "CheckFailedError",
            "CompileError", "Dataset", "ExportError", "History", "InternalError",
            "InvalidArgumentError", "IoError", "NotFiniteError", "NotFoundError", "Program",
            "RankTimeoutError", "Report", "Session", "Simulation", "StepResult", "Tier",
-           "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "export", "from_jax",
-           "from_torch", "load", "lora", "read_weights", "save_adapter", "save_weights"]
+           "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "emit_onnx",
+           "export", "from_jax", "from_torch", "load", "lora", "read_weights", "save_adapter",
+           "save_weights"]
 
 
 def __getattr__(name):

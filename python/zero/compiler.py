@@ -165,6 +165,9 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
 
         program = zero.compile("gpt2.onnx", stage=3, ranks=4, memory_budget="4GiB", lr=3e-4)
     """
+    for flag in ("emit_onnx", "external_data"):
+        if flag in flags:
+            raise TypeError(f"{flag}: zero.emit_onnx(model, path) writes a step as ONNX")
     folder = temporary_folder()
     where = Path(folder.name)
     source = _source(model, example, flags, where)
@@ -172,14 +175,27 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
     report = f"--report={','.join(map(str, pages))}"
     compilation = _Compilation(source, arguments_of(flags))
     weights, path = source.weights, None
-    if output is not None and source.is_temporary:
+    if flags.get("plan_only"):
+        log = compilation.to(output, report)  # an output is an error of zeroc
+    elif output is not None and source.is_temporary:
         path = Path(output)
         log, weights = compilation.move(path, report)
-    elif flags.get("plan_only"):
-        log = compilation.to(None, report)
     else:
         path = where / "model.zexe" if output is None else Path(output)
         log = compilation.to(path, report)
     rebuild = compilation.move if source.is_temporary and output is None else None
     return Program(path, plan=json.loads(pages[0].read_text()), report=pages[1].read_text(),
                    weights=weights, log=log, rebuild=rebuild, folder=folder)
+
+
+def emit_onnx(model, output, *, example=None, **flags: Unpack[Flags]) -> Path:
+    """Writes the training step of a model, with gradients and updates, as plain ONNX operators;
+    returns the path.
+
+    model, example, flags: as compile() takes them; external_data=True writes tensors to
+        OUTPUT.data. Flags of the plan have no effect, and are errors.
+    """
+    folder = temporary_folder()
+    source = _source(model, example, flags, Path(folder.name))
+    _Compilation(source, [*arguments_of(flags), f"--emit-onnx={output}"]).to(None)
+    return Path(output)

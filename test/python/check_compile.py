@@ -100,6 +100,27 @@ def check_forms(checks, graph, work):
                     and first_loss(zero.load(direct.path), graph.inputs) == expected, "direct")
 
 
+def check_onnx(checks, graph, work):
+    """The step in ONNX is that of the tool, from a path and from memory."""
+    path = graph.folder / "model.onnx"
+    run_tool("zeroc", path, f"--emit-onnx={work / 'tool.onnx'}", "--optimizer=sgd", "--lr=0.1")
+    expected = onnx.load(work / "tool.onnx")
+    for model in (path, path.read_bytes()):
+        written = zero.emit_onnx(model, work / "step.onnx", optimizer="sgd", lr=0.1)
+        got = onnx.load(written)
+        checks.that([value.name for value in got.graph.output] == [
+            value.name for value in expected.graph.output], "outputs of the step")
+        checks.that([node.op_type for node in got.graph.node] == [
+            node.op_type for node in expected.graph.node], "nodes of the step")
+    for wrong, words in ((lambda: zero.compile(path, emit_onnx="x.onnx"), "zero.emit_onnx"),
+                         (lambda: zero.compile(path, plan_only=True, output="x"), "--plan-only")):
+        try:
+            wrong()
+            checks.that(False, f"'{words}': no error")
+        except (TypeError, zero.CompileError) as error:
+            checks.that(words in str(error), f"'{words}' is not in '{error}'")
+
+
 def check_mlir(checks, data, work):
     """The text of a program with its roles; initial values go with it."""
     folder = Path(data) / "torch-guide"
@@ -221,6 +242,7 @@ def main():
     check_keywords(checks)
     check_errors(checks, data, work)
     check_forms(checks, graph, work)
+    check_onnx(checks, graph, work)
     check_mlir(checks, data, work)
     check_program(checks, graph, work)
     check_simulate(checks, graph, work)

@@ -187,6 +187,7 @@ def check_state(checks, program, graph):
         session.save(graph.work / "trained.onnx")
         following = losses_of(session, graph.inputs, 2)
         first = session.evaluate(graph.inputs)
+    check_tied(checks, program, state)
     with program.session(weights=state) as session:
         checks.that(same_state(state, session.state_dict()), "the round trip changes weights")
         foreign = {name: Foreign(value) for name, value in state.items()}
@@ -207,6 +208,20 @@ def check_state(checks, program, graph):
     compiled = zero.compile(graph.work / "trained.onnx", stage=3, ranks=2, **ADAMW)
     with compiled.session() as session:
         checks.that(same_state(state, session.state_dict()), "weights of the saved model")
+
+
+def check_tied(checks, program, state):
+    """The head of the model is its embedding, too: the state has both names if asked."""
+    first, other = "model.lm_head.weight", "model.transformer.wte.weight"
+    with program.session(weights=state) as session:
+        tied = session.state_dict(tied=True)
+        checks.that(tied.keys() - state.keys() == {other} and tied[other] is tied[first], "tied")
+        checks.that(session.load_state_dict(tied)[1:] == (0, 0), "a state with both names")
+        renamed = {other if name == first else name: value for name, value in state.items()}
+        checks.that(session.load_state_dict(renamed)[1:] == (0, 0), "a state with the other name")
+        checks.that(same_state(session.state_dict(), state), "names change values")
+        check_raises(checks, zero.BadDataError, "tied in the model, but not equal",
+                     lambda: session.load_state_dict({**tied, other: tied[other] + 1}))
 
 
 def check_values(checks, program, graph):
