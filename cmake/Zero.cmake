@@ -1,7 +1,8 @@
 # Functions and settings for all targets of the compiler.
 #
 # Debian's MLIR has two shared libraries, MLIR and LLVM. Linking one of its static archives beside
-# them would register options twice, so targets link only these two.
+# them would register options twice, so targets link only these two. The library of the wheel
+# (tools/bundle), which has the property ZERO_BUNDLES_LLVM, links only the archives.
 
 find_package(MLIR 22.1 REQUIRED CONFIG)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -13,7 +14,9 @@ add_library(ZeroMLIR INTERFACE)
 target_include_directories(ZeroMLIR SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_include_directories(ZeroMLIR INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/include ${PROJECT_BINARY_DIR})
-target_link_libraries(ZeroMLIR INTERFACE MLIR LLVM)
+file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+set(bundles $<BOOL:$<TARGET_PROPERTY:ZERO_BUNDLES_LLVM>>)
+target_link_libraries(ZeroMLIR INTERFACE "$<IF:${bundles},${archives},MLIR;LLVM>")
 target_compile_options(ZeroMLIR INTERFACE -Wall -Wextra -Wno-unused-parameter)
 
 # MLIR's headers, precompiled: they take most of the time to compile a file of the compiler. Code
@@ -81,13 +84,20 @@ function(zero_library name)
   endif()
 endfunction()
 
-# zero_tool(<name> SOURCES ... LINK ...): an executable of the compiler. CMake compiles
-# executables with -fPIE, for which the precompiled headers are not compiled.
+# zero_tool(<name> MAIN function SOURCES ... LINK ...): an executable of the compiler. MAIN: its main
+# function, which tools/main.cpp calls. Its objects are a target too: the wheel has them in a library.
 function(zero_tool name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ZeroMLIR ${ARG_LINK})
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name} PRIVATE -fPIC -fno-exceptions)
-  target_precompile_headers(${name} REUSE_FROM ZeroHeaders)
+  cmake_parse_arguments(ARG "" "MAIN" "SOURCES;LINK" ${ARGN})
+  add_library(${name}-objects OBJECT ${ARG_SOURCES})
+  target_link_libraries(${name}-objects PUBLIC ZeroMLIR ${ARG_LINK})
+  target_compile_options(${name}-objects PRIVATE -fno-exceptions)
+  target_precompile_headers(${name}-objects REUSE_FROM ZeroHeaders)
+  zero_main(${name} ${ARG_MAIN})
+  target_link_libraries(${name} PRIVATE ${name}-objects)
+endfunction()
+
+# zero_main(<name> <function>): an executable whose main function is <function>.
+function(zero_main name function)
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/tools/main.cpp)
+  target_compile_definitions(${name} PRIVATE ZERO_TOOL_MAIN=${function})
 endfunction()

@@ -106,6 +106,8 @@ RULES = {
     "runtime/api": [RT_API, "runtime/support", "runtime/format", "runtime/verify", "runtime/load",
                     "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
+    # LLD, for the wheel.
+    "tools/bundle": ["lld", *MLIR],
     # These run where no compiler is installed.
     "tools/profiling": ["runtime"],
     "tools/process": ["runtime"],

@@ -33,7 +33,7 @@ std::string sortArguments(llvm::ArrayRef<char *> arguments, OptArguments &sorted
 bool importInput(OptArguments &arguments, std::string &text);
 
 /// Prints the common options: a screen (--help). --help-all is the text of mlir-opt.
-void printCommonOptions(llvm::raw_ostream &os);
+void printOptHelp(llvm::raw_ostream &os);
 
 /// Registers the passes of test/lib, of which tools include nothing.
 void registerTestPasses();

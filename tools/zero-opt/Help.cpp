@@ -6,7 +6,7 @@
 
 #include "llvm/Support/Format.h"
 
-void zero::printCommonOptions(llvm::raw_ostream &os) {
+void zero::printOptHelp(llvm::raw_ostream &os) {
   os << R"(usage: zero-opt MODEL.mlir|MODEL.onnx [options] [-o FILE]
 
 Runs passes and phases on a program: mlir-opt with Zero's dialects and passes.

@@ -20,7 +20,7 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-int main(int argc, char **argv) {
+extern "C" int zeroOptMain(int argc, char **argv) {
   zero::process::begin("zero-opt", zero::process::Ending::AtOnce);
   llvm::InitLLVM init(argc, argv);
   zero::OptArguments arguments;
@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
       !error.empty())
     return fail(error);
   if (arguments.help)
-    return zero::printCommonOptions(llvm::outs()), 0;
+    return zero::printOptHelp(llvm::outs()), 0;
   if (!zero::importInput(arguments, text))
     return 1;
   llvm::SmallVector<char *> rest = arguments.forMlirOpt(argv[0]);

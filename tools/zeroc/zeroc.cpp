@@ -18,7 +18,7 @@ static bool run(llvm::ArrayRef<char *> arguments) {
   }
 }
 
-int main(int argc, char **argv) {
+extern "C" int zerocMain(int argc, char **argv) {
   zero::beginProcess();
   const bool succeeded = run(llvm::ArrayRef(argv + 1, argc - 1));
   return zero::finishOutput() && succeeded ? 0 : 1;

@@ -5,6 +5,7 @@
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -52,10 +53,14 @@ private:
 };
 } // namespace
 
-/// The linker found when this was built, or the first one on the path.
+/// The linker beside this program, which the wheel has; else the one found when this was built, or
+/// the first one on the path.
 static Expected<std::string> findLinker() {
-  if (sys::fs::can_execute(ZERO_LLD))
-    return ZERO_LLD;
+  SmallString<128> beside(sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr)));
+  sys::path::append(beside, "ld.lld");
+  for (StringRef path : {beside.str(), StringRef(ZERO_LLD)})
+    if (sys::fs::can_execute(path))
+      return path.str();
   for (StringRef name : {"ld.lld-22", "ld.lld"})
     if (auto found = sys::findProgramByName(name))
       return *found;
