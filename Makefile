@@ -11,14 +11,16 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
-.PHONY: help setup configure build run test test-full bench bench-peers docs docs-setup format \
-  check-format clean
+.PHONY: help setup configure build run test test-full bench bench-peers wheel wheel-test docs \
+  docs-setup format check-format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
 	@echo "make test     install what is missing, build, and run all tests"
 	@echo "make test-full  the same with every combination of stage, precision and the rest"
 	@echo "make bench    step and compile times"
 	@echo "make bench-peers  the same beside its peers, which are installed (8 GiB)"
+	@echo "make wheel    build the Python package with all it needs: $(BUILD)/wheel/dist"
+	@echo "make wheel-test  test it in a system that has nothing else (root)"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make docs     the documentation as a web site, in $(BUILD)/site"
 	@echo "make format   format the sources with clang-format"
@@ -51,6 +53,12 @@ bench: configure
 bench-peers: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
 	@bench/run.sh $(BUILD) peers
+
+wheel: setup
+	@scripts/wheel.sh
+
+wheel-test: wheel
+	@scripts/wheel-test.sh
 
 docs-setup:
 	@scripts/site/setup.sh

@@ -90,6 +90,10 @@ if shutil.which("clang-tidy-22") or shutil.which("clang-tidy"):
 # With AVX-512, products of oneDNN need workspace, and oneDNN computes the convolutions.
 if "avx512vl" in Path("/proc/cpuinfo").read_text():
     config.available_features.add("avx512")
+# The wheel, in a system of its own: make wheel-test.
+if os.geteuid() == 0 and os.path.exists(os.path.join(build, "wheel", "index")):
+    config.available_features.add("wheel")
+    config.environment["ZERO_WHEEL_PYTHONS"] = os.environ.get("ZERO_WHEEL_PYTHONS", "")
 # Tests that take too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")
