@@ -33,7 +33,6 @@ install_python() {
 # Builds the wheel with the libraries of this system, then adds those it needs to a copy.
 build_wheel() {
   rm -rf $wheel/raw $wheel/dist
-  scripts/collect-licenses.sh $wheel/licenses
   CMAKE_BUILD_PARALLEL_LEVEL=$(scripts/jobs.sh) \
     $python -m build --wheel --no-isolation --outdir $wheel/raw .
   PATH=$PWD/$wheel/venv/bin:$PATH auditwheel repair --wheel-dir $wheel/dist $wheel/raw/*.whl

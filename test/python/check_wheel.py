@@ -19,8 +19,11 @@ from pathlib import Path
 from zero_test import Checks
 
 INPUTS = Path(__file__).parent / "Inputs" / "wheel"
-# The main functions of the tools, which programs of the wheel call.
-EXPORTED = {"zerocMain", "zeroOptMain", "zeroTranslateMain", "zeroLinkerMain"}
+# What the libraries of Zero export: the main functions of the tools, and the extension.
+EXPORTED = {
+    "libzero_compiler.so": {"zerocMain", "zeroOptMain", "zeroTranslateMain", "zeroLinkerMain"},
+    "_native.abi3.so": {"PyInit__native"},
+}
 # What manylinux expects of a system, beside the wheel's own libraries.
 SYSTEM = re.compile(r"(libc|libm|libgcc_s|libstdc\+\+|libz|ld-linux-x86-64)\.so\.\d+")
 
@@ -43,22 +46,30 @@ def read_elf(readelf, *arguments):
     return subprocess.run([readelf, *arguments], capture_output=True, text=True, check=True).stdout
 
 
+def needed_by(readelf, file):
+    return re.findall(r"NEEDED.*\[(.*)\]", read_elf(readelf, "--dynamic", file))
+
+
+def exported_by(readelf, file):
+    """Symbols that the file defines for others, without copies of inline functions."""
+    lines = read_elf(readelf, "--dyn-syms", "--wide", file).splitlines()
+    return {line.split()[7] for line in lines if " GLOBAL " in line and " UND " not in line}
+
+
 def check_libraries(checks, archive, readelf):
     """What programs and libraries need is in the wheel or on every system; symbols are hidden."""
     bundled = {Path(name).name for name in archive.namelist() if ".so" in name}
+    checks.that("libzero_compiler.so" in bundled, f"libraries {bundled}")
     with tempfile.TemporaryDirectory() as folder:
         archive.extractall(folder)
         files = [path for path in Path(folder).rglob("*")
                  if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
         for file in files:
-            needed = re.findall(r"NEEDED.*\[(.*)\]", read_elf(readelf, "--dynamic", file))
-            for name in needed:
+            for name in needed_by(readelf, file):
                 checks.that(name in bundled or SYSTEM.fullmatch(name), f"{file.name} needs {name}")
-        symbols = read_elf(readelf, "--dyn-syms", "--wide",
-                           Path(folder, "zero/lib/libzero_compiler.so"))
-    defined = {line.split()[7] for line in symbols.splitlines()
-               if " GLOBAL " in line and " UND " not in line}
-    checks.that(defined == EXPORTED, f"exported symbols {defined}")
+            if file.name in EXPORTED:
+                exported = exported_by(readelf, file)
+                checks.that(exported == EXPORTED[file.name], f"{file.name} exports {exported}")
 
 
 def train(checks, wheel, data, python):
