@@ -1,10 +1,9 @@
 """Runs a tool: python -m zero zeroc|zero-run|zero-sim|zero-opt|zero-translate ARGUMENTS."""
 
-import os
 import sys
 
 from .errors import ToolError
-from .tools import NAMES, find_tool
+from .tools import NAMES, become_tool
 
 
 def main():
@@ -16,11 +15,9 @@ def main():
             return
         sys.exit(f"zero: error: expected a tool, got '{asked}'\n{text}")
     try:
-        tool = find_tool(sys.argv[1])
+        become_tool(sys.argv[1], sys.argv[2:])
     except ToolError as error:
         sys.exit(f"zero: error: {error}")
-    # The tool takes the place of this process: signals and exit codes are its own.
-    os.execv(tool, sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -1,15 +1,12 @@
 """The console scripts zeroc, zero-run, zero-sim, zero-opt and zero-translate."""
 
-import os
 import sys
-from pathlib import Path
+
+from .tools import become_tool
 
 
 def _script(name):
-    def run():
-        """The tool takes the place of this process: signals and exit codes are its own."""
-        os.execv(Path(__file__).parent / "bin" / name, [name, *sys.argv[1:]])
-    return run
+    return lambda: become_tool(name, sys.argv[1:])
 
 
 zeroc = _script("zeroc")

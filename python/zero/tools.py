@@ -22,6 +22,11 @@ def find_tool(name):
                     f"directory in the environment variable ZERO_TOOLS")
 
 
+def become_tool(name, arguments):
+    """Puts a tool in the place of this process: signals and exit codes are its own."""
+    os.execv(find_tool(name), [name, *arguments])
+
+
 def _first_error(name, output):
     """What the tool says is wrong, without its name: the errors and what belongs to them."""
     lines = output.splitlines()
