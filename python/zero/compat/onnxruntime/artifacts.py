@@ -100,7 +100,8 @@ def _checked(model):
     return model
 
 
-def _optimizer_model(optimizer, opset):
+def optimizer_model(optimizer, opset=17):
+    """The optimizer model of an OptimType or of a block of onnxblock.optim."""
     graph = helper.make_graph([], "optimizer", [], [])
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid(MICROSOFT, 1)]
     model = helper.make_model(graph, producer_name="zero", opset_imports=opsets, ir_version=8)
@@ -163,4 +164,4 @@ def generate_artifacts(model, requires_grad=None, frozen_params=None, loss=None,
     if optimizer is not None:
         opset = next(entry.version for entry in model.opset_import
                      if entry.domain in ("", "ai.onnx"))
-        onnx.save(_optimizer_model(optimizer, opset), folder / f"{prefix}optimizer_model.onnx")
+        onnx.save(optimizer_model(optimizer, opset), folder / f"{prefix}optimizer_model.onnx")

@@ -175,14 +175,36 @@ class TrainingModel:
         return prune(self.model, self.outputs)
 
     def step(self, calls):
-        """The model with gradients as onnxruntime-training accumulates them: as a sum over the
-        `calls` of a step. Zero takes the mean over micro-batches."""
+        """The model with the accumulation of gradients, which are those of the sum of the losses of
+        `calls` calls. Zero takes the mean over micro-batches."""
         model = copy.deepcopy(self.model)
-        if not self.accumulators:
-            _add_gradients(model, self.trained, self.outputs[0])
-        if calls > 1:
-            _scale_gradients(model, calls)
+        if self.accumulators:
+            _set_loss_gradient(model, self.outputs[0], calls)
+        else:
+            _add_gradients(model, self.trained, _scaled(model, self.outputs[0], calls))
         return model
+
+
+def _scaled(model, name, factor):
+    """The name of a value times a factor."""
+    if factor == 1:
+        return name
+    graph = model.graph
+    constant, result = unique_name(graph, "calls"), unique_name(graph, f"{name}.scaled")
+    graph.initializer.append(helper.make_tensor(constant, TensorProto.FLOAT, [], [float(factor)]))
+    graph.node.append(helper.make_node("Mul", [name, constant], [result]))
+    return result
+
+
+def _set_loss_gradient(model, loss, value):
+    """Sets the gradient of the loss, the constant from which onnxruntime's backward pass begins."""
+    for tensor in model.graph.initializer:
+        if tensor.name == f"{loss}_grad":
+            tensor.CopyFrom(numpy_helper.from_array(np.array(value, np.float32), tensor.name))
+            return
+    if value != 1:
+        raise RuntimeError(f"expected a constant '{loss}_grad' in the training model, whose "
+                           f"gradients can then be those of several calls")
 
 
 def _add_gradients(model, trained, loss):
@@ -200,18 +222,3 @@ def _add_gradients(model, trained, loss):
         graph.output.append(helper.make_tensor_value_info(output, TensorProto.BOOL, [1]))
     set_opset(model, TRAINING)
     set_opset(model, MICROSOFT)
-
-
-def _scale_gradients(model, factor):
-    """Multiplies what is accumulated."""
-    graph, nodes = model.graph, []
-    name = unique_name(graph, "calls")
-    graph.initializer.append(helper.make_tensor(name, TensorProto.FLOAT, [], [float(factor)]))
-    for node in graph.node:
-        if node.op_type == ACCUMULATOR and node.domain == MICROSOFT:
-            scaled = f"{node.input[1]}.scaled"
-            nodes.append(helper.make_node("Mul", [node.input[1], name], [scaled]))
-            node.input[1] = scaled
-        nodes.append(copy.deepcopy(node))
-    del graph.node[:]
-    graph.node.extend(nodes)
