@@ -10,8 +10,8 @@ Needs onnx and flatbuffers.
 
 from . import artifacts, onnxblock
 from .api import CheckpointState, LinearLRScheduler, Module, Optimizer
-from .checkpoint_file import CheckpointError
+from .errors import CheckpointError, TrainingError
 from .values import OrtValue
 
 __all__ = ["CheckpointError", "CheckpointState", "LinearLRScheduler", "Module", "Optimizer",
-           "OrtValue", "artifacts", "onnxblock"]
+           "OrtValue", "TrainingError", "artifacts", "onnxblock"]

@@ -10,6 +10,7 @@ from onnx import helper
 
 from . import onnxblock
 from .checkpoint_file import Checkpoint, write_checkpoint
+from .errors import TrainingError
 from .graphs import (MICROSOFT, TRAINED_KEY, evaluation_of, initializers, move_to_inputs, prune,
                      value_info)
 from .onnxblock.blocks import building
@@ -39,7 +40,7 @@ def _load(model):
         return copy
     if isinstance(model, (str, os.PathLike)):
         return onnx.load(os.fspath(model))
-    raise RuntimeError(f"expected a path or an onnx.ModelProto as model, got "
+    raise TrainingError(f"expected a path or an onnx.ModelProto as model, got "
                        f"{type(model).__name__}")
 
 
@@ -49,7 +50,7 @@ def _block(value, enum, module, what):
         return getattr(module, value.name)()
     if isinstance(value, onnxblock.Block):
         return value
-    raise RuntimeError(f"expected {what} of artifacts.{enum.__name__} or an onnxblock.Block, got "
+    raise TrainingError(f"expected {what} of artifacts.{enum.__name__} or an onnxblock.Block, got "
                        f"{type(value).__name__}")
 
 
@@ -58,14 +59,14 @@ def _check_names(model, trained, frozen):
     for what, names in (("requires_grad", trained), ("frozen_params", frozen)):
         missing = [name for name in names if name not in known]
         if missing:
-            raise RuntimeError(f"{what}: expected initializers of the model, got '{missing[0]}'"
+            raise TrainingError(f"{what}: expected initializers of the model, got '{missing[0]}'"
                                + (f" and {len(missing) - 1} more" if missing[1:] else ""))
     both = sorted(set(trained) & set(frozen))
     if both:
-        raise RuntimeError(f"expected '{both[0]}' in requires_grad or in frozen_params, not in "
+        raise TrainingError(f"expected '{both[0]}' in requires_grad or in frozen_params, not in "
                            f"both")
     if not trained:
-        raise RuntimeError("requires_grad: expected the names of the initializers to train, got "
+        raise TrainingError("requires_grad: expected the names of the initializers to train, got "
                            "none")
 
 
@@ -74,7 +75,7 @@ def _check_used(model, trained):
     used = {tensor.name for tensor in prune(model, [model.graph.output[0].name]).graph.initializer}
     unused = [name for name in trained if name not in used]
     if unused:
-        raise RuntimeError(f"requires_grad: the loss does not depend on '{unused[0]}'"
+        raise TrainingError(f"requires_grad: the loss does not depend on '{unused[0]}'"
                            + (f" and {len(unused) - 1} more" if unused[1:] else ""))
 
 
@@ -90,7 +91,7 @@ def _add_loss(model, loss, loss_input_names, additional_output_names):
     typed = onnx.shape_inference.infer_shapes(model)
     for name in outputs:
         if value_info(typed, name) is None:
-            raise RuntimeError(f"expected values of the model as outputs, got '{name}'")
+            raise TrainingError(f"expected values of the model as outputs, got '{name}'")
     return prune(typed, outputs, keep_inputs=True)
 
 
@@ -134,12 +135,12 @@ def generate_artifacts(model, requires_grad=None, frozen_params=None, loss=None,
     PREFIXcheckpoint has the values of the parameters, PREFIXoptimizer_model.onnx the update. Unlike
     those of onnxruntime-training, the training model has no gradients: Zero derives them.
 
-    Raises RuntimeError for arguments that do not fit the model, or are not supported: `ort_format`
+    Raises TrainingError for arguments that do not fit the model, or are not supported: `ort_format`
     and `custom_op_library`.
     """
     for name, given in (("ort_format", ort_format), ("custom_op_library", custom_op_library)):
         if given:
-            raise RuntimeError(f"{name} is not supported: Zero reads models in the format of ONNX, "
+            raise TrainingError(f"{name} is not supported: Zero reads models in the format of ONNX, "
                                f"with standard operators")
     model = _load(model)
     trained, frozen = list(requires_grad or []), list(frozen_params or [])

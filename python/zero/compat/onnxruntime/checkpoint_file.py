@@ -14,6 +14,8 @@ import numpy as np
 from flatbuffers import encode, number_types
 from flatbuffers.table import Table
 
+from .errors import CheckpointError
+
 # The fields of each table, in their order. A type in brackets is a list, and a type that is a key
 # of this dictionary a table. Lists that are required are written even if they are empty.
 SCHEMA = {
@@ -36,16 +38,13 @@ DEFAULTS = {("Tensor", "external_data_offset"): -1}
 SCALARS = {"bool": number_types.BoolFlags, "int32": number_types.Int32Flags,
            "int64": number_types.Int64Flags, "float32": number_types.Float32Flags,
            "uint8": number_types.Uint8Flags}
-IDENTIFIER, VERSION, GROUP = b"ODTC", 1, "group0"
+# onnxruntime-training 1.19 reads no other version.
+IDENTIFIER, VERSION, GROUP = b"ODTC", 2, "group0"
 # The limit of the format.
 MAX_BYTES = 2**31 - 1
 # Numbers of element types in ONNX.
 TYPES = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64",
          9: "bool", 10: "float16", 11: "float64", 12: "uint32", 13: "uint64"}
-
-
-class CheckpointError(ValueError):
-    """A file that is no checkpoint of onnxruntime-training, or state that cannot be one."""
 
 
 @dataclass

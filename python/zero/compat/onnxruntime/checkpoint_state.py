@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from .checkpoint_file import Checkpoint, read_checkpoint, write_checkpoint
+from .errors import TrainingError
 from .values import as_array
 
 
@@ -20,7 +21,7 @@ class Parameter:
 
     @property
     def data(self):
-        """The value, an array of numpy that must not be written. Assign an array to change it."""
+        """A copy of the value, an array of numpy. Assign an array to change the parameter."""
         return self._state.read(self._name)
 
     @data.setter
@@ -121,9 +122,9 @@ class _State:
         return self.file.trained if name in self.file.trained else self.file.frozen
 
     def values(self):
-        """All parameters by name. Raises RuntimeError if some have no values yet."""
+        """All parameters by name. Raises TrainingError if some have no values yet."""
         if self.missing:
-            raise RuntimeError(f"the checkpoint is nominal: expected values, for instance of "
+            raise TrainingError(f"the checkpoint is nominal: expected values, for instance of "
                                f"copy_buffer_to_parameters(), for '{min(self.missing)}'"
                                + (f" and {len(self.missing) - 1} more" if
                                   len(self.missing) > 1 else ""))
@@ -134,17 +135,15 @@ class _State:
         return self.file.trained | self.file.frozen
 
     def read(self, name):
-        array = self.values()[name]
-        array.flags.writeable = False
-        return array
+        return np.array(self.values()[name])
 
     def write(self, values):
-        """Changes some parameters, given by name. Raises ValueError for another shape."""
+        """Changes some parameters, given by name. Raises TrainingError for another shape."""
         for name, value in values.items():
             shape, dtype = self._group(name)[name].shape, self._group(name)[name].dtype
             if as_array(value).shape != shape or as_array(value).dtype != dtype:
-                raise ValueError(f"parameter '{name}': expected {dtype} of shape {shape}, got "
-                                 f"{as_array(value).dtype} of shape {as_array(value).shape}")
+                raise TrainingError(f"parameter '{name}': expected {dtype} of shape {shape}, got "
+                                    f"{as_array(value).dtype} of shape {as_array(value).shape}")
         if self.module is not None:
             self.module.settle()
         self.missing -= values.keys()

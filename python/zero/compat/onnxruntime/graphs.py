@@ -7,6 +7,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from .errors import TrainingError
+
 # In the metadata of a training model of Zero: the names of what it trains, as JSON.
 TRAINED_KEY = "zero.requires_grad"
 MICROSOFT, TRAINING = "com.microsoft", "ai.onnx.preview.training"
@@ -118,14 +120,14 @@ def prune(model, outputs, keep_inputs=False):
 
     keep_inputs: also keep inputs that they do not depend on.
 
-    Raises ValueError if the model has no value of such a name.
+    Raises TrainingError if the model has no value of such a name.
     """
     model = copy.deepcopy(model)
     graph = model.graph
     known = names_in(graph)
     for name in outputs:
         if name not in known:
-            raise ValueError(f"expected names of values of the model, got '{name}'")
+            raise TrainingError(f"expected names of values of the model, got '{name}'")
     needed, nodes = set(outputs), []
     for node in reversed(graph.node):
         if needed.intersection(node.output):
@@ -159,8 +161,8 @@ class TrainingModel:
         elif TRAINED_KEY in metadata:
             trained = set(json.loads(metadata[TRAINED_KEY]))
         else:
-            raise ValueError("expected a training model that generate_artifacts wrote, of Zero or "
-                             "of onnxruntime-training")
+            raise TrainingError("expected a training model that generate_artifacts wrote, of Zero "
+                                "or of onnxruntime-training")
         self.trained = [value.name for value in graph.input if value.name in trained]
         flags = {name for node in self.accumulators for name in node.output}
         self.outputs = [value.name for value in graph.output if value.name not in flags]
@@ -169,6 +171,11 @@ class TrainingModel:
         """The names of the inputs of a batch: those that are no state."""
         state = {*parameters, FLAG, *(node.input[0] for node in self.accumulators)}
         return [value.name for value in self.model.graph.input if value.name not in state]
+
+    def loss_of(self, value):
+        """A number as the output that is the loss, which may have the shape () or (1)."""
+        info = next(output for output in self.model.graph.output if output.name == self.outputs[0])
+        return np.full([1] * len(info.type.tensor_type.shape.dim), value, np.float32)
 
     def forward(self):
         """The model without gradients."""
@@ -203,7 +210,7 @@ def _set_loss_gradient(model, loss, value):
             tensor.CopyFrom(numpy_helper.from_array(np.array(value, np.float32), tensor.name))
             return
     if value != 1:
-        raise RuntimeError(f"expected a constant '{loss}_grad' in the training model, whose "
+        raise TrainingError(f"expected a constant '{loss}_grad' in the training model, whose "
                            f"gradients can then be those of several calls")
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 
+from .errors import TrainingError
 from .graphs import TrainingModel, move_to_initializers, prune
 from .runner import Files, Runner, join_calls, shapes_of
 from .values import LazyArray, OrtValue, as_array, is_value
@@ -44,13 +46,11 @@ def _threads_of(options):
     return getattr(options, "intra_op_num_threads", 0) or len(os.sched_getaffinity(0))
 
 
-def _load(path, what):
+def _load(path):
     try:
         return onnx.load(os.fspath(path))
-    except OSError:
-        raise
-    except Exception as error:
-        raise RuntimeError(f"'{path}': expected {what}: {error}") from error
+    except DecodeError as error:
+        raise TrainingError(f"'{path}': expected a model in the format of ONNX: {error}") from None
 
 
 class Module:
@@ -72,19 +72,16 @@ class Module:
     def __init__(self, train_model_uri, state, eval_model_uri=None, device="cpu",
                  session_options=None, *, flags=None):
         if device != "cpu":
-            raise RuntimeError(f"device: expected 'cpu', got '{device}'")
+            raise TrainingError(f"device: expected 'cpu', got '{device}'")
         if state._state.module is not None:
-            raise RuntimeError("expected a CheckpointState without a Module: load the checkpoint "
+            raise TrainingError("expected a CheckpointState without a Module: load the checkpoint "
                                "once for each")
         self.training = True
         self._state = state._state
         self._threads = _threads_of(session_options)
         self._flags = dict(flags or {})
-        try:
-            self._model = TrainingModel(_load(train_model_uri, "a training model"))
-        except ValueError as error:
-            raise RuntimeError(f"'{train_model_uri}': {error}") from None
-        self._eval = None if eval_model_uri is None else _load(eval_model_uri, "a model")
+        self._model = TrainingModel(_load(train_model_uri))
+        self._eval = None if eval_model_uri is None else _load(eval_model_uri)
         self._files = Files(self._state)
         self._forward = Runner(self._files, "forward", lambda _: self._model.forward(),
                                self._threads, forward_only=True)
@@ -116,8 +113,8 @@ class Module:
         """
         names = self.input_names()
         if len(user_inputs) != len(names):
-            raise ValueError(f"expected {len(names)} inputs ({', '.join(names)}), got "
-                             f"{len(user_inputs)}")
+            raise TrainingError(f"expected {len(names)} inputs ({', '.join(names)}), got "
+                                f"{len(user_inputs)}")
         # The caller may write to its arrays before the step reads them.
         inputs = {name: np.array(as_array(value)) for name, value in zip(names, user_inputs)}
         results = self._train(inputs) if self.training else self._evaluate(inputs)
@@ -127,7 +124,7 @@ class Module:
 
     def _train(self, inputs):
         if self._is_stepped:
-            raise RuntimeError("expected lazy_reset_grad() after a step of the optimizer: gradients "
+            raise TrainingError("expected lazy_reset_grad() after a step of the optimizer: gradients "
                                "cannot be added to those of an earlier step")
         self._state.values()
         self._check_unchanged()
@@ -160,7 +157,7 @@ class Module:
 
     def _check_unchanged(self):
         if self._calls and self._called != self._state.version:
-            raise RuntimeError("the parameters were changed after a call in training mode, whose "
+            raise TrainingError("the parameters were changed after a call in training mode, whose "
                                "gradients the step computes: expected a step of the optimizer or "
                                "lazy_reset_grad() before")
 
@@ -174,7 +171,7 @@ class Module:
     def step(self, rate):
         """Updates the parameters with the gradients of the calls since lazy_reset_grad()."""
         if not self._calls:
-            raise RuntimeError("expected a call of the module in training mode before a step of "
+            raise TrainingError("expected a call of the module in training mode before a step of "
                                "the optimizer")
         self._check_unchanged()
         calls, loss = self._calls, self._model.outputs[0]
@@ -186,25 +183,24 @@ class Module:
         session.learning_rate = rate
         result = session.step(_read_by(session, batch))
         if len(calls) == 1:
-            calls[0].known.setdefault(loss, np.array(result.loss, np.float32))
+            calls[0].known.setdefault(loss, self._model.loss_of(result.loss))
         self._calls, self._is_stepped = [], True
         self._state.step_done(self._parameters)
         self._trainer.updated(self._state.version)
 
     def _parameters(self):
         """The parameters in the session that trains them."""
-        names = set(self._state.names())
-        return {name: value for name, value in self._trainer.values().items() if name in names}
+        return self._trainer.values(self._state.names())
 
     def read_optimizer(self):
-        """Reads moments and the count of steps of the session into the state."""
+        """Reads the moments of the session into the state, if it has some."""
         if self._trainer is None:
             return
-        values, file = self._trainer.values(), self._state.file
-        if "group0.step" in values:
-            file.step = int(values["group0.step"])
-            file.moments = {name: {moment: values[f"{name}.{moment}"]
-                                   for moment in ("momentum0", "momentum1")}
+        file, moments = self._state.file, ("momentum0", "momentum1")
+        values = self._trainer.values([f"{name}.{moment}" for name in file.trained
+                                       for moment in moments])
+        if values:
+            file.moments = {name: {moment: values[f"{name}.{moment}"] for moment in moments}
                             for name in file.trained}
 
     def gradients(self):
@@ -249,12 +245,12 @@ class Module:
 
         buffer: an OrtValue, one of onnxruntime, or an array, of float32.
 
-        Raises ValueError if it has another number of elements.
+        Raises TrainingError if it has another number of elements.
         """
         array, offset, values = np.ravel(as_array(buffer)), 0, {}
         if array.size != self.get_parameters_size(trainable_only):
-            raise ValueError(f"expected a buffer of {self.get_parameters_size(trainable_only)} "
-                             f"elements, got {array.size}")
+            raise TrainingError(f"expected a buffer of {self.get_parameters_size(trainable_only)} "
+                                f"elements, got {array.size}")
         known = self._state.file.trained | self._state.file.frozen
         for name in self._buffer_names(trainable_only):
             size = known[name].size
@@ -271,17 +267,13 @@ class Module:
         graph_output_names: names of values of the evaluation model, such as its outputs without
             the loss.
         """
-        model = self._evaluation_model()
-        try:
-            model = prune(model, list(graph_output_names))
-        except ValueError as error:
-            raise RuntimeError(str(error)) from None
+        model = prune(self._evaluation_model(), list(graph_output_names))
         move_to_initializers(model, self._state.values())
         onnx.save(model, Path(inference_model_uri))
 
     def _evaluation_model(self):
         if self._eval is None:
-            raise RuntimeError("expected a Module with eval_model_uri: without it there is no "
+            raise TrainingError("expected a Module with eval_model_uri: without it there is no "
                                "evaluation, and no export for inference")
         return self._eval
 

@@ -29,19 +29,18 @@ class Optimizer:
         if self._file.learning_rate is None:
             self._file.learning_rate = _rounded(_RATE)
         self._rate = self._file.learning_rate
-        self._steps = self._file.step or 0
         module.attach(path)
 
     @property
     def steps(self):
         """Updates so far, those before the checkpoint was written included."""
-        return self._steps
+        return self._file.step or 0
 
     def step(self):
         """Updates the parameters with the gradients of the calls since lazy_reset_grad(), which are
         summed. Runs forward and backward pass and update of all of them in one step."""
         self._module.step(self._rate)
-        self._steps += 1
+        self._file.step = self.steps + 1
 
     def set_learning_rate(self, learning_rate):
         """Sets the rate of the following steps. Checkpoints keep the initial one."""

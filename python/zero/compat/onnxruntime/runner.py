@@ -9,6 +9,7 @@ import onnx
 from ...compiler import compile
 from ...session import Session
 from .checkpoint_file import Checkpoint, write_checkpoint
+from .errors import TrainingError
 
 
 class Files:
@@ -73,9 +74,12 @@ class Runner:
             self._version = state.version
         return self._session
 
-    def values(self):
-        """All state of the session by name; empty if there is none yet."""
-        return self._session.state_dict() if self._session is not None else {}
+    def values(self, names):
+        """Tensors of the session by name, those of `names` that it has; empty if there is none."""
+        if self._session is None:
+            return {}
+        known = {value.name for value in self._session.program.tensors}
+        return {name: self._session.tensor(name) for name in names if name in known}
 
     def updated(self, version):
         """The session has made the parameters of that version."""
@@ -90,8 +94,9 @@ class Runner:
         """Replaces the session by one for another form of batch, which goes on from its state."""
         if key not in self._programs:
             self._programs[key] = self._compile(shapes, calls)
-        carried = self.values()
+        carried = {}
         if self._session is not None:
+            carried = self._session.state_dict()
             self._session.close()
         # A loss that is not finite is the caller's concern, as in onnxruntime.
         self._session = Session(self._programs[key], threads=self._threads, allow_nan=True)
@@ -105,10 +110,19 @@ class Runner:
             inputs = {value.name for value in model.graph.input}
             self._models[calls] = self._files.write_model(model, f"{self._name}-{calls}"), inputs
         path, inputs = self._models[calls]
-        bound = {name: shape for name, shape in shapes.items() if name in inputs and shape}
+        bound = {name: _of_rank(name, shape, self._flags.get("ranks", 1))
+                 for name, shape in shapes.items() if name in inputs and shape}
         count = {"micro_batches": calls} if calls > 1 else {}
         return compile(path, ort_checkpoint=self._files.checkpoint, shape=bound,
                        threads_per_rank=self._threads, **count, **self._flags)
+
+
+def _of_rank(name, shape, ranks):
+    """The shape of the rows of one rank."""
+    if shape[0] % ranks:
+        raise TrainingError(f"input '{name}': expected a multiple of {ranks} rows for {ranks} "
+                            f"ranks, got {shape[0]}")
+    return shape[0] // ranks, *shape[1:]
 
 
 def shapes_of(inputs):
@@ -125,7 +139,7 @@ def join_calls(calls):
     if len(calls) == 1:
         return calls[0]
     if any(shapes_of(call) != shapes_of(calls[0]) for call in calls[1:]):
-        raise RuntimeError("expected calls with inputs of the same shapes before a step of the "
+        raise TrainingError("expected calls with inputs of the same shapes before a step of the "
                            "optimizer: they become the micro-batches of one step")
     batch = {}
     rows = next((array.shape[0] for array in calls[0].values() if array.ndim), None)
@@ -136,6 +150,6 @@ def join_calls(calls):
         elif all(np.array_equal(first, array) for array in arrays[1:]):
             batch[name] = first
         else:
-            raise RuntimeError(f"input '{name}': expected {rows} rows, as the first input has, or "
+            raise TrainingError(f"input '{name}': expected {rows} rows, as the first input has, or "
                                f"the same values in all calls before a step of the optimizer")
     return batch

@@ -4,6 +4,8 @@ values of onnxruntime."""
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from .errors import TrainingError
+
 
 class LazyArray(NDArrayOperatorsMixin):
     """A result of a call in training mode, usable wherever an array of numpy is.
@@ -122,7 +124,7 @@ class OrtValue:
 
 def _check_device(device):
     if device != "cpu":
-        raise RuntimeError(f"expected the device 'cpu', got '{device}'")
+        raise TrainingError(f"expected the device 'cpu', got '{device}'")
 
 
 def is_value(value):

@@ -28,12 +28,11 @@ class WeightedAverageLoss(onnxblock.Block):
         self._w2 = onnxblock.blocks.Constant(0.6)
         self._add = onnxblock.blocks.Add()
         self._mul = onnxblock.blocks.Mul()
-        self._sum = onnxblock.blocks.ReduceSum(keepdims=False)
 
     def build(self, loss_input_name):
         first = self._mul(self._w1(), self._loss1(loss_input_name, target_name="target1"))
         second = self._mul(self._w2(), self._loss2(loss_input_name, target_name="target2"))
-        return self._sum(self._add(first, second))
+        return self._add(first, second)
 
 
 def make(prefix, optimizer, frozen=()):
@@ -61,7 +60,7 @@ def train(module, optimizer, steps, calls, seed):
         if (number + 1) % calls == 0:
             optimizer.step()
             module.lazy_reset_grad()
-    return np.array([float(loss) for loss in losses])
+    return np.array([np.sum(loss) for loss in losses])
 
 
 def parameters(state):
@@ -104,13 +103,13 @@ record["all"] = module.get_contiguous_parameters().numpy()
 _, other, _ = load("frozen.", "nominal_checkpoint")
 other.copy_buffer_to_parameters(module.get_contiguous_parameters(), trainable_only=False)
 data, labels = next(iter(Samples(1, seed=8)))
-record["evaluated"] = [float(each.eval()(data, targets_of(labels), 1 - targets_of(labels)))
+record["evaluated"] = [np.sum(each.eval()(data, targets_of(labels), 1 - targets_of(labels)))
                        for each in (module, other)]
 
 # A parameter that is assigned.
 state.parameters["fc3.bias"] = np.full(4, 0.25, np.float32)
-record["assigned"] = float(module(data, targets_of(labels), 1 - targets_of(labels)))
+record["assigned"] = np.sum(module(data, targets_of(labels), 1 - targets_of(labels)))
 state.parameters["fc3.bias"].data = np.zeros(4, np.float32)
-record["assigned.training"] = float(module.train()(data, targets_of(labels),
+record["assigned.training"] = np.sum(module.train()(data, targets_of(labels),
                                                    1 - targets_of(labels)))
 np.savez(result, **record)

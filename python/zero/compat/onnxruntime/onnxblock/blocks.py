@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from ..errors import TrainingError
 from ..graphs import unique_name, value_info
 
 _model = ContextVar("the model that blocks append to")
@@ -36,7 +37,7 @@ class Block(ABC):
         try:
             return _model.get()
         except LookupError:
-            raise RuntimeError(f"{type(self).__name__}: expected a call in generate_artifacts, "
+            raise TrainingError(f"{type(self).__name__}: expected a call in generate_artifacts, "
                                f"which has a model to append to") from None
 
     @abstractmethod

@@ -4,6 +4,7 @@ this with, unless the model has it."""
 import numpy as np
 from onnx import TensorProto, helper
 
+from ..errors import TrainingError
 from ..graphs import unique_name
 from .blocks import (Block, InputLike, ReduceMean, ReduceSum, add_initializer, add_node, has_value,
                      like)
@@ -14,7 +15,7 @@ class _Reduced(Block):
 
     def __init__(self, reduction="mean"):
         if reduction not in ("mean", "sum", "none"):
-            raise RuntimeError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
+            raise TrainingError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
         self._reduction = reduction
 
     def _reduce(self, name):
@@ -85,7 +86,7 @@ class CrossEntropyLoss(Block):
 
     def __init__(self, weight=None, reduction="mean", ignore_index=None):
         if reduction not in ("mean", "sum", "none"):
-            raise RuntimeError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
+            raise TrainingError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
         self._weight, self._ignore_index = weight, ignore_index
         self._reduction = reduction
 
