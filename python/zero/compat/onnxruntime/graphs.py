@@ -191,6 +191,15 @@ class TrainingModel:
             _add_gradients(model, self.trained, _scaled(model, self.outputs[0], calls))
         return model
 
+    def step_flags(self, calls):
+        """Keywords of zero.compile() for a step of some calls."""
+        if calls == 1:
+            return {}
+        # The mean of a call is over its own labels, if some do not count. Zero cannot choose where
+        # the model has gradients.
+        mean = {} if self.accumulators else {"loss_mean": "local"}
+        return {"micro_batches": calls, **mean}
+
 
 def _scaled(model, name, factor):
     """The name of a value times a factor."""

@@ -41,9 +41,11 @@ class _Call:
                 self.value(name)
 
 
-def _threads_of(options):
-    """The threads that session options of onnxruntime ask for; all usable cores without any."""
-    return getattr(options, "intra_op_num_threads", 0) or len(os.sched_getaffinity(0))
+def _threads_of(options, ranks):
+    """The threads of a rank that session options of onnxruntime ask for; without any, all usable
+    cores for all ranks."""
+    return (getattr(options, "intra_op_num_threads", 0)
+            or max(1, len(os.sched_getaffinity(0)) // ranks))
 
 
 def _load(path):
@@ -78,8 +80,8 @@ class Module:
                                "once for each")
         self.training = True
         self._state = state._state
-        self._threads = _threads_of(session_options)
         self._flags = dict(flags or {})
+        self._threads = _threads_of(session_options, self._flags.get("ranks", 1))
         self._model = TrainingModel(_load(train_model_uri))
         self._eval = None if eval_model_uri is None else _load(eval_model_uri)
         self._files = Files(self._state)
@@ -165,8 +167,11 @@ class Module:
 
     def attach(self, optimizer_path):
         """Makes the steps of an optimizer model possible."""
-        self._trainer = Runner(self._files, "step", self._model.step, self._threads,
-                               ort_optimizer=optimizer_path, **self._flags)
+        self._trainer = self._stepper("step", optimizer_path)
+
+    def _stepper(self, name, optimizer_path):
+        return Runner(self._files, name, self._model.step, self._threads, self._model.step_flags,
+                      ort_optimizer=optimizer_path, **self._flags)
 
     def step(self, rate):
         """Updates the parameters with the gradients of the calls since lazy_reset_grad()."""
@@ -210,9 +215,7 @@ class Module:
             return {}
         self._check_unchanged()
         if self._gradients is None:
-            self._gradients = Runner(self._files, "gradients", self._model.step, self._threads,
-                                     ort_optimizer=self._files.write_model(_sgd(), "sgd"),
-                                     **self._flags)
+            self._gradients = self._stepper("gradients", self._files.write_model(_sgd(), "sgd"))
         batch = join_calls([call.inputs for call in self._calls])
         session = self._gradients.session(self._state, shapes_of(self._calls[0].inputs),
                                           len(self._calls))

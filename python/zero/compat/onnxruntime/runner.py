@@ -52,12 +52,14 @@ class Runner:
     name: of the files of the models.
     model: a function that returns the onnx.ModelProto for a number of calls in a step.
     threads: of a session.
-    flags: keywords of zero.compile().
+    step_flags: a function that returns keywords of zero.compile() for a number of calls.
+    flags: further keywords.
     """
 
-    def __init__(self, files, name, model, threads, **flags):
+    def __init__(self, files, name, model, threads, step_flags=None, **flags):
         self._files, self._name, self._model = files, name, model
         self._threads, self._flags = threads, flags
+        self._step_flags = step_flags or (lambda calls: {})
         self._models, self._programs = {}, {}
         self._key = self._session = self._version = None
 
@@ -112,9 +114,8 @@ class Runner:
         path, inputs = self._models[calls]
         bound = {name: _of_rank(name, shape, self._flags.get("ranks", 1))
                  for name, shape in shapes.items() if name in inputs and shape}
-        count = {"micro_batches": calls} if calls > 1 else {}
-        return compile(path, ort_checkpoint=self._files.checkpoint, shape=bound,
-                       threads_per_rank=self._threads, **count, **self._flags)
+        flags = {"threads_per_rank": self._threads} | self._step_flags(calls) | self._flags
+        return compile(path, ort_checkpoint=self._files.checkpoint, shape=bound, **flags)
 
 
 def _of_rank(name, shape, ranks):

@@ -61,8 +61,7 @@ class LazyArray(NDArrayOperatorsMixin):
         return round(float(self._read()), digits)
 
     def __format__(self, spec):
-        array = self._read()
-        return format(array if array.ndim or not spec else array.item(), spec)
+        return format(self._read(), spec)
 
     def __str__(self):
         return str(self._read())
