@@ -4,6 +4,7 @@ usage: check_ort_compat.py DATA SCRIPTS WORK
 """
 
 import gc
+import json
 import sys
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def check_tools(checks, work):
              "--shape=input=8x16,labels=8", "--steps=1", "--lr=0", "--weight-decay=0",
              f"--save={folder / 'theirs'}", f"--log={folder / 'log.jsonl'}", "--quiet",
              "--loss=loss")
-    logged = float((folder / "log.jsonl").read_text().split('"loss":')[1].split(",")[0].strip("}\n"))
+    logged = json.loads((folder / "log.jsonl").read_text())["loss"]
     module.eval()
     close(checks, "zero-run's loss", logged, module(*batch)[0])
     theirs = CheckpointState.load_checkpoint(folder / "theirs")

@@ -1,4 +1,4 @@
-"""Runs the scripts of test/python/Inputs/ort with onnxruntime-training, and writes what they record.
+"""Runs the scripts of test/python/Inputs/ort with onnxruntime-training; writes what they record.
 
 usage: ort_training.py
 

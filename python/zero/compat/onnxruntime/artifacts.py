@@ -9,7 +9,7 @@ import onnx
 from onnx import helper
 
 from . import onnxblock
-from .checkpoint_file import Checkpoint, write_checkpoint
+from .checkpoint_file import Checkpoint, check_size, write_checkpoint
 from .errors import TrainingError
 from .graphs import (MICROSOFT, TRAINED_KEY, evaluation_of, initializers, move_to_inputs, prune,
                      value_info)
@@ -41,7 +41,7 @@ def _load(model):
     if isinstance(model, (str, os.PathLike)):
         return onnx.load(os.fspath(model))
     raise TrainingError(f"expected a path or an onnx.ModelProto as model, got "
-                       f"{type(model).__name__}")
+                        f"{type(model).__name__}")
 
 
 def _block(value, enum, module, what):
@@ -51,7 +51,7 @@ def _block(value, enum, module, what):
     if isinstance(value, onnxblock.Block):
         return value
     raise TrainingError(f"expected {what} of artifacts.{enum.__name__} or an onnxblock.Block, got "
-                       f"{type(value).__name__}")
+                        f"{type(value).__name__}")
 
 
 def _check_names(model, trained, frozen):
@@ -60,14 +60,14 @@ def _check_names(model, trained, frozen):
         missing = [name for name in names if name not in known]
         if missing:
             raise TrainingError(f"{what}: expected initializers of the model, got '{missing[0]}'"
-                               + (f" and {len(missing) - 1} more" if missing[1:] else ""))
+                                + (f" and {len(missing) - 1} more" if missing[1:] else ""))
     both = sorted(set(trained) & set(frozen))
     if both:
         raise TrainingError(f"expected '{both[0]}' in requires_grad or in frozen_params, not in "
-                           f"both")
+                            f"both")
     if not trained:
         raise TrainingError("requires_grad: expected the names of the initializers to train, got "
-                           "none")
+                            "none")
 
 
 def _check_used(model, trained):
@@ -76,7 +76,7 @@ def _check_used(model, trained):
     unused = [name for name in trained if name not in used]
     if unused:
         raise TrainingError(f"requires_grad: the loss does not depend on '{unused[0]}'"
-                           + (f" and {len(unused) - 1} more" if unused[1:] else ""))
+                            + (f" and {len(unused) - 1} more" if unused[1:] else ""))
 
 
 def _add_loss(model, loss, loss_input_names, additional_output_names):
@@ -140,9 +140,10 @@ def generate_artifacts(model, requires_grad=None, frozen_params=None, loss=None,
     """
     for name, given in (("ort_format", ort_format), ("custom_op_library", custom_op_library)):
         if given:
-            raise TrainingError(f"{name} is not supported: Zero reads models in the format of ONNX, "
-                               f"with standard operators")
+            raise TrainingError(f"{name} is not supported: Zero reads models in the format of "
+                                f"ONNX, with standard operators")
     model = _load(model)
+    check_size(sum(len(tensor.raw_data) for tensor in model.graph.initializer))
     trained, frozen = list(requires_grad or []), list(frozen_params or [])
     _check_names(model, trained, frozen)
     values = initializers(model)

@@ -268,6 +268,13 @@ def _table_of(state):
     return table
 
 
+def check_size(count):
+    """Raises CheckpointError if a checkpoint cannot have `count` bytes."""
+    if count >= MAX_BYTES:
+        raise CheckpointError(f"a checkpoint of onnxruntime-training has less than 2 GiB, expected "
+                              f"{count} bytes of tensors; zero.Session trains larger models")
+
+
 def write_checkpoint(path, state):
     """Writes `state`, a Checkpoint, to `path`, through a temporary file and a rename.
 
@@ -277,9 +284,7 @@ def write_checkpoint(path, state):
     arrays = [*state.trained.values(), *state.frozen.values(),
               *(array for moments in state.moments.values() for array in moments.values())]
     count = 0 if state.nominal else sum(array.nbytes for array in arrays)
-    if count + 1024 * len(arrays) >= MAX_BYTES:
-        raise CheckpointError(f"a checkpoint of onnxruntime-training has less than 2 GiB, expected "
-                              f"{count} bytes of tensors")
+    check_size(count + 1024 * len(arrays))
     data = _Writer().file("Checkpoint", _table_of(state))
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:

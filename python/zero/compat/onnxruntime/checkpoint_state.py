@@ -125,8 +125,8 @@ class _State:
         """All parameters by name. Raises TrainingError if some have no values yet."""
         if self.missing:
             raise TrainingError(f"the checkpoint is nominal: expected values, for instance of "
-                               f"copy_buffer_to_parameters(), for '{min(self.missing)}'"
-                               + (f" and {len(self.missing) - 1} more" if
+                                f"copy_buffer_to_parameters(), for '{min(self.missing)}'"
+                                + (f" and {len(self.missing) - 1} more" if
                                   len(self.missing) > 1 else ""))
         if self.holder is not None:
             for name, value in self.holder().items():

@@ -220,7 +220,7 @@ def _set_loss_gradient(model, loss, value):
             return
     if value != 1:
         raise TrainingError(f"expected a constant '{loss}_grad' in the training model, whose "
-                           f"gradients can then be those of several calls")
+                            f"gradients can then be those of several calls")
 
 
 def _add_gradients(model, trained, loss):

@@ -77,7 +77,7 @@ class Module:
             raise TrainingError(f"device: expected 'cpu', got '{device}'")
         if state._state.module is not None:
             raise TrainingError("expected a CheckpointState without a Module: load the checkpoint "
-                               "once for each")
+                                "once for each")
         self.training = True
         self._state = state._state
         self._flags = dict(flags or {})
@@ -126,8 +126,8 @@ class Module:
 
     def _train(self, inputs):
         if self._is_stepped:
-            raise TrainingError("expected lazy_reset_grad() after a step of the optimizer: gradients "
-                               "cannot be added to those of an earlier step")
+            raise TrainingError("expected lazy_reset_grad() after a step of the optimizer: "
+                                "gradients cannot be added to those of an earlier step")
         self._state.values()
         self._check_unchanged()
         self._called = self._state.version
@@ -160,8 +160,8 @@ class Module:
     def _check_unchanged(self):
         if self._calls and self._called != self._state.version:
             raise TrainingError("the parameters were changed after a call in training mode, whose "
-                               "gradients the step computes: expected a step of the optimizer or "
-                               "lazy_reset_grad() before")
+                                "gradients the step computes: expected a step of the optimizer or "
+                                "lazy_reset_grad() before")
 
     # The optimizer
 
@@ -177,7 +177,7 @@ class Module:
         """Updates the parameters with the gradients of the calls since lazy_reset_grad()."""
         if not self._calls:
             raise TrainingError("expected a call of the module in training mode before a step of "
-                               "the optimizer")
+                                "the optimizer")
         self._check_unchanged()
         calls, loss = self._calls, self._model.outputs[0]
         for call in calls:
@@ -277,7 +277,7 @@ class Module:
     def _evaluation_model(self):
         if self._eval is None:
             raise TrainingError("expected a Module with eval_model_uri: without it there is no "
-                               "evaluation, and no export for inference")
+                                "evaluation, and no export for inference")
         return self._eval
 
     def input_names(self):

@@ -141,7 +141,7 @@ def join_calls(calls):
         return calls[0]
     if any(shapes_of(call) != shapes_of(calls[0]) for call in calls[1:]):
         raise TrainingError("expected calls with inputs of the same shapes before a step of the "
-                           "optimizer: they become the micro-batches of one step")
+                            "optimizer: they become the micro-batches of one step")
     batch = {}
     rows = next((array.shape[0] for array in calls[0].values() if array.ndim), None)
     for name, first in calls[0].items():
@@ -152,5 +152,5 @@ def join_calls(calls):
             batch[name] = first
         else:
             raise TrainingError(f"input '{name}': expected {rows} rows, as the first input has, or "
-                               f"the same values in all calls before a step of the optimizer")
+                                f"the same values in all calls before a step of the optimizer")
     return batch

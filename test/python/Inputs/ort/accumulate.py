@@ -70,8 +70,8 @@ def parameters(state):
 # Several calls of one step, with both optimizers and with clipped gradients.
 clipped = onnxblock.optim.SGD(clip_grad=onnxblock.optim.ClipGradNorm(0.1))
 adamw = onnxblock.optim.AdamW(betas=(0.8, 0.99), eps=1e-5, weight_decay=0.1)
-for case, optimizer_block, rate in (("sgd.", onnxblock.optim.SGD(), 0.05), ("clipped.", clipped, 0.5),
-                                    ("adamw.", adamw, 0.01)):
+for case, optimizer_block, rate in (("sgd.", onnxblock.optim.SGD(), 0.05),
+                                    ("clipped.", clipped, 0.5), ("adamw.", adamw, 0.01)):
     make(case, optimizer_block)
     state, module, optimizer = load(case)
     optimizer.set_learning_rate(rate)

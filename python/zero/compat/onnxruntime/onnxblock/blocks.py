@@ -38,7 +38,7 @@ class Block(ABC):
             return _model.get()
         except LookupError:
             raise TrainingError(f"{type(self).__name__}: expected a call in generate_artifacts, "
-                               f"which has a model to append to") from None
+                                f"which has a model to append to") from None
 
     @abstractmethod
     def build(self, *inputs):
@@ -79,7 +79,8 @@ def like(model, name):
     if info is None:
         info = value_info(onnx.shape_inference.infer_shapes(model), name)
     if info is None or not info.type.tensor_type.HasField("shape"):
-        raise LookupError(f"expected a value of the model with a known type and shape, got '{name}'")
+        raise LookupError(f"expected a value of the model with a known type and shape, got "
+                          f"'{name}'")
     return copy.deepcopy(info)
 
 

@@ -10,13 +10,17 @@ from .blocks import (Block, InputLike, ReduceMean, ReduceSum, add_initializer, a
                      like)
 
 
+def _checked(reduction):
+    if reduction not in ("mean", "sum", "none"):
+        raise TrainingError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
+    return reduction
+
+
 class _Reduced(Block):
     """A loss of the elements, and its mean, sum, or neither."""
 
     def __init__(self, reduction="mean"):
-        if reduction not in ("mean", "sum", "none"):
-            raise TrainingError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
-        self._reduction = reduction
+        self._reduction = _checked(reduction)
 
     def _reduce(self, name):
         if self._reduction == "none":
@@ -85,10 +89,8 @@ class CrossEntropyLoss(Block):
     """
 
     def __init__(self, weight=None, reduction="mean", ignore_index=None):
-        if reduction not in ("mean", "sum", "none"):
-            raise TrainingError(f"expected the reduction 'mean', 'sum' or 'none', got {reduction!r}")
         self._weight, self._ignore_index = weight, ignore_index
-        self._reduction = reduction
+        self._reduction = _checked(reduction)
 
     def build(self, scores_input_name, labels_name="labels"):
         model = self.base

@@ -38,7 +38,8 @@ class _Optimizer(Block):
         graph.input.append(helper.make_tensor_value_info("step", TensorProto.INT64, [1]))
         names = SEQUENCES[:self.sequences]
         for name in names:
-            graph.input.append(helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, None))
+            graph.input.append(
+                helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, None))
         if self._clip_grad is not None:
             names[1] = self._clip_grad(names[1])
         kind, attributes = self._update()
