@@ -24,7 +24,7 @@ class Example:
 
     def run(self, *flags):
         """Runs it; returns the numbers that follow some words in its output."""
-        output = run_tool(sys.executable, self.script, *flags, f"--out={self.out}")
+        output = self.output = run_tool(sys.executable, self.script, *flags, f"--out={self.out}")
         return lambda words: [float(text) for text in re.findall(rf"{words} ([\d.e+-]+)", output)]
 
     def load(self, model):
@@ -96,6 +96,44 @@ def check_vit(checks, example, _):
     check_images(checks, example, "vit", ["--images=1024", "--epochs=6", "--lr=1e-3"], limit=0.5)
 
 
+def train_llama(example, text):
+    """The losses of three steps of the model of llama-1b with PyTorch."""
+    import torch
+    options = example.module.parse()
+    model = example.module.make_model(options)
+    ids = torch.tensor([list(text)]).view(-1, options.sequence)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=options.lr, weight_decay=0)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        losses.append(model(input_ids=ids, labels=ids).loss)
+        losses[-1].backward()
+        optimizer.step()
+    return [loss.item() for loss in losses]
+
+
+def check_llama(checks, example, text):
+    """Small sizes, and a text of one global batch, so that the order of its parts does not matter."""
+    part = example.out / "text"
+    part.write_bytes(text.read_bytes()[:4 * 64])
+    sizes = {"layers": 2, "width": 64, "inner": 128, "heads": 4, "key-heads": 2, "sequence": 64,
+             "vocabulary": 256, "batch": 2}
+    flags = [*(f"--{name}={value}" for name, value in sizes.items()), "--ranks=2", "--steps=3",
+             "--lr=1e-2", "--memory-budget=1MiB"]
+    numbers = example.run(part, *flags)
+    losses = numbers(r"step \d: loss")
+    sys.argv = ["train.py", *flags]
+    expected = train_llama(example, part.read_bytes())
+    # The example prints four digits.
+    checks.that(len(losses) == 3 and np.abs(np.subtract(losses, expected)).max() < 2e-4,
+                f"losses: {losses}, PyTorch {expected}")
+    checks.that(expected[2] < expected[0] - 0.1, f"nothing is learned: {expected}")
+    # 12 bytes for half of the parameters.
+    count = int(re.sub(r"\D", "", example.output.split(" parameters")[0]))
+    kibibytes = float(re.search(r"nvme: ([\d.]+) KiB per rank", example.output)[1])
+    checks.that(kibibytes * 1024 > 6 * count, f"nvme: {kibibytes} KiB for {count} parameters")
+
+
 def check_jax(checks, example, _):
     import jax
     import jax.numpy as jnp
@@ -117,7 +155,7 @@ def check_jax(checks, example, _):
 
 def main():
     name, (examples, text, work) = sys.argv[1], map(Path, sys.argv[2:])
-    folder = {"resnet": "images", "vit": "images"}.get(name, name)
+    folder = {"resnet": "images", "vit": "images", "llama": "llama-1b"}.get(name, name)
     work.mkdir(parents=True)
     checks = Checks()
     globals()[f"check_{name}"](checks, Example(examples / folder / "train.py", work), text)
