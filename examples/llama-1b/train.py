@@ -16,6 +16,7 @@ Needs PyTorch, onnxscript and transformers.
 """
 
 import argparse
+import gc
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def make_model(options):
 
 
 def export_model(options):
-    """Writes the graph. The model is not in memory any more when training begins."""
+    """Writes the graph."""
     model = make_model(options)
     print(f"{model.num_parameters():,} parameters", flush=True)
     ids = torch.randint(0, options.vocabulary, (options.batch, options.sequence))
@@ -73,8 +74,10 @@ def read_tokens(options):
 def main():
     options = parse()
     options.out.mkdir(parents=True, exist_ok=True)
+    export = export_model(options)
+    gc.collect()  # the exporter leaves cycles of references, which have the model
     program = zero.compile(
-        export_model(options), stage=3, ranks=options.ranks, optimizer="adamw", lr=options.lr,
+        export, stage=3, ranks=options.ranks, optimizer="adamw", lr=options.lr,
         memory_budget=options.memory_budget, offload_params=options.parameters_on,
         offload_gradients=options.gradients_on, offload_optimizer=options.optimizer_on,
         offload_activations=options.activations_on)
