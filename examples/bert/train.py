@@ -4,10 +4,10 @@
 usage: train.py [--out=FOLDER] [--layers=N] [--width=N] [--sequence=N] [--samples=N] [--batch=N]
                 [--epochs=N] [--lr=X] [--ranks=N]
 
-A sequence has 4 to N words between two paddings, which an attention mask hides. Two of the words are
-markers; the class says which of them comes first. Paddings have markers, too, so a model must apply
-the mask to tell. The trained weights are loaded into the module, which then classifies sequences
-that were not trained on, and are saved as transformers does.
+A sequence has 4 to N words between two paddings, which an attention mask hides. Two of the words
+are markers; the class says which of them comes first. Paddings have markers, too, so a model must
+apply the mask to tell. The trained weights are loaded into the module, which then classifies
+sequences that were not trained on, and are saved as transformers does.
 
 Needs PyTorch, onnxscript and transformers.
 """

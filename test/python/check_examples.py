@@ -113,7 +113,7 @@ def train_llama(example, text):
 
 
 def check_llama(checks, example, text):
-    """Small sizes, and a text of one global batch, so that the order of its parts does not matter."""
+    """Small sizes, and a text of one global batch, so that their order does not matter."""
     part = example.out / "text"
     part.write_bytes(text.read_bytes()[:4 * 64])
     sizes = {"layers": 2, "width": 64, "inner": 128, "heads": 4, "key-heads": 2, "sequence": 64,
@@ -129,8 +129,8 @@ def check_llama(checks, example, text):
                 f"losses: {losses}, PyTorch {expected}")
     checks.that(expected[2] < expected[0] - 0.1, f"nothing is learned: {expected}")
     # 12 bytes for half of the parameters.
-    count = int(re.sub(r"\D", "", example.output.split(" parameters")[0]))
-    kibibytes = float(re.search(r"nvme: ([\d.]+) KiB per rank", example.output)[1])
+    count = int(re.search(r"([\d,]+) parameters", example.output)[1].replace(",", ""))
+    kibibytes = float(re.search(r"nvme: ([\d.]+) KiB", example.output)[1])
     checks.that(kibibytes * 1024 > 6 * count, f"nvme: {kibibytes} KiB for {count} parameters")
 
 
