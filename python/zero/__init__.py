@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 # the exporters need neither the extension nor the tools.
 _PLACES = {
     "compile": "compiler", "emit_onnx": "compiler", "load": "program", "Program": "program",
-    "Report": "program", "Simulation": "program", "Certificate": "values", "Tier": "values", "Value": "values",
+    "Report": "program", "Simulation": "program", "Certificate": "values", "Tier": "values",
+    "Value": "values",
     "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
     "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export",

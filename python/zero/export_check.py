@@ -3,9 +3,6 @@
 import contextlib
 import copy
 import json
-import shutil
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -15,9 +12,10 @@ import torch
 from onnx.external_data_helper import load_external_data_for_tensor, uses_external_data
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .errors import ExportError
+from .errors import ExportError, ToolError
 from .lora_layers import adapter_of
 from .state import State, list_differences
+from .tools import run_tool
 from .weights import read_safetensors
 
 # Nodes that draw random numbers also when a graph is evaluated, unlike Dropout.
@@ -213,11 +211,6 @@ def _torch_figures(module, batch, loss):
 def _run(export, batch, evaluate):
     """The loss of the example that zero-run computes, and its gradients by name unless it only
     evaluates."""
-    # An environment that is not activated has its programs beside the interpreter.
-    runner = shutil.which("zero-run") or shutil.which("zero-run", path=Path(sys.executable).parent)
-    if runner is None:
-        raise ExportError("zero-run is not on the PATH: expected it for the comparison of the "
-                          "loss, or check=False")
     with tempfile.TemporaryDirectory() as folder:
         arrays = {name: value.detach().cpu() for name, value in batch.inputs.items()}
         np.savez(Path(folder, "batch.npz"),
@@ -226,12 +219,12 @@ def _run(export, batch, evaluate):
         what = [f"--eval-data={folder}/batch.npz", "--steps=0"] if evaluate else \
             [f"--data={folder}/batch.npz", "--steps=1", "--lr=0",
              f"--dump-gradients={folder}/gradients.safetensors"]
-        done = subprocess.run(
-            [runner, export.path, *export.flags(), *what, "--optimizer=sgd",
-             f"--report-json={folder}/report.json", "--quiet", "--allow-nan"],
-            capture_output=True, text=True)
-        if done.returncode != 0:
-            raise ExportError(f"zero-run cannot train '{export.path}':\n{done.stderr.strip()}")
+        try:
+            run_tool("zero-run", export.path, *export.flags(), *what, "--optimizer=sgd",
+                     f"--report-json={folder}/report.json", "--quiet", "--allow-nan")
+        except ToolError as error:
+            raise ExportError("the loss cannot be compared (check=False leaves that out): "
+                              f"zero-run on '{export.path}': {error}") from error
         report = json.loads(Path(folder, "report.json").read_text())
         if evaluate:
             return report["evaluations"][0]["eval_loss"], None

@@ -168,7 +168,7 @@ def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check
         module returns the loss, or outputs with it as `.loss` or first.
     dynamic_batch: the number of samples is left to `zeroc --shape`.
     check: compares the graph with the module: the bits of every tensor; and the loss and the
-        gradients of the example, computed by zero-run, which must be on the PATH. With dropout,
+        gradients of the example, computed by zero-run. With dropout,
         only the loss without it is compared. If the loss draws other random numbers, it is not
         compared. Export.notes says so, and which buffers are not updated.
     tolerance: the largest relative difference of the loss, and of each gradient.
