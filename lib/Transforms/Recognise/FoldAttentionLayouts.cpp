@@ -305,9 +305,13 @@ void Folding::packGradient(onnx::NodeOp join) {
 namespace {
 struct FoldAttentionLayouts : impl::FoldAttentionLayoutsBase<FoldAttentionLayouts> {
   void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
+    // Folding erases nodes, but no attention.
+    SmallVector<onnx::NodeOp> attentions;
+    for (auto node : getOperation().getOps<onnx::NodeOp>())
       if (isNode(node, own::Attention))
-        Folding(node).run();
+        attentions.push_back(node);
+    for (onnx::NodeOp node : attentions)
+      Folding(node).run();
     eraseUnused(getOperation());
   }
 };
