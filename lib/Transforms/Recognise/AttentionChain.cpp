@@ -3,7 +3,6 @@
 #include "AttentionChain.h"
 #include "Patterns.h"
 #include "zero/Ops/Attention.h"
-#include "zero/Ops/Axes.h"
 
 #include <cmath>
 #include <limits>
@@ -24,8 +23,7 @@ bool AttentionChain::start() {
   scores = softmax.getInputs()[0];
   // Products over merged batch and heads, masks over both: the latter count.
   if (onnx::NodeOp merge = nodeOf(scores, op::Reshape);
-      merge && merge.inputType(0).getRank() == 4 && keepsRows(merge.inputType(0), own) &&
-      scores.hasOneUse()) {
+      reshapesBatch(merge) && merge.inputType(0).getRank() == 4 && scores.hasOneUse()) {
     scores = merge.getInputs()[0];
     own = merge.inputType(0);
   }
@@ -126,8 +124,7 @@ static onnx::NodeOp testOfRows(Value condition, Value x) {
     else if (!node.is(op::Cast))
       return nullptr;
   }
-  if (!node || !reduction || !reduction.getInt("keepdims", 1) ||
-      listedAxes(reduction) != SmallVector<int64_t>{tensorType(x).getRank() - 1})
+  if (!node || soleAxis(reduction) != tensorType(x).getRank() - 1)
     return nullptr;
   bool holdsForAll =
       negatedOutside == negatedInside && negatedOutside == reduction.is(op::ReduceMax);

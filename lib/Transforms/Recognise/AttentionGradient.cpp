@@ -46,32 +46,13 @@ bool AttentionGradient::isChosen(onnx::NodeOp choice, ArrayRef<ScoresChoice> cho
   });
 }
 
-/// Multiplies `factor` by the number by which `node` multiplies `scaled`; false if it does not.
-bool AttentionGradient::takeScale(onnx::NodeOp node, Value scaled, double &factor) {
-  bool divides = node.is(op::Div);
-  if ((!divides && !node.is(op::Mul)) || (divides && node.getInputs()[0] != scaled) ||
-      node.getResult(0).getType() != scaled.getType())
-    return false;
-  std::optional<double> number = scalarOf(otherInput(node, scaled), values);
-  if (!number || (divides && *number == 0))
-    return false;
-  factor = divides ? factor / *number : factor * *number;
-  return true;
-}
-
-/// The Reshape that keeps rows, or null.
-static onnx::NodeOp asMerge(onnx::NodeOp node) {
-  return node.is(op::Reshape) && keepsRows(node.inputType(0), node.outputType(0)) ? node
-                                                                                  : onnx::NodeOp();
-}
-
 bool AttentionGradient::climbDown(ArrayRef<ScoresChoice> choices) {
   scores = softmax.getResult(0);
   while (scores.hasOneUse()) {
     auto user = dyn_cast<onnx::NodeOp>(*scores.user_begin());
     if (!user || isProduct(user))
       return user != nullptr;
-    if (!asMerge(user) && !isChosen(user, choices) && !takeScale(user, scores, scale))
+    if (!reshapesBatch(user) && !isChosen(user, choices) && !takeScale(user, scores, scale, values))
       return false;
     scores = user.getResult(0);
   }
@@ -114,9 +95,9 @@ std::optional<AttentionGradient::Result> AttentionGradient::sumOf(Result result,
       result.node = user;
       return sumsCopies ? std::optional(result) : std::nullopt;
     }
-    if (swapsLast(user))
+    if (swapsLastTwo(user))
       result.transposed = !result.transposed;
-    else if (!asMerge(user) && !takeScale(user, value, result.factor))
+    else if (!reshapesBatch(user) && !takeScale(user, value, result.factor, values))
       return std::nullopt;
     value = user.getResult(0);
   }

@@ -56,7 +56,6 @@ private:
   };
   bool climbDown(llvm::ArrayRef<ScoresChoice> choices);
   bool isChosen(onnx::NodeOp choice, llvm::ArrayRef<ScoresChoice> choices) const;
-  bool takeScale(onnx::NodeOp node, mlir::Value scaled, double &factor);
   bool takeScoresUse(mlir::OpOperand &use, const AttentionOperands &operands);
   std::optional<Result> sumOf(Result result, int64_t times);
 

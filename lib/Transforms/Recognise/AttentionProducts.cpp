@@ -22,26 +22,28 @@ std::optional<double> scalarOf(Value value, ConstantValues &values) {
   return number;
 }
 
-Value unscaled(Value value, double &scale, ConstantValues &values) {
-  while (true) {
-    onnx::NodeOp product = nodeOf(value, op::Mul), quotient = nodeOf(value, op::Div);
-    onnx::NodeOp node = product ? product : quotient;
-    if (!node)
-      return value;
-    auto left = scalarOf(node.getInputs()[0], values),
-         right = scalarOf(node.getInputs()[1], values);
-    Value inner = node.getInputs()[left && product ? 1 : 0];
-    bool isScaled = (right || (left && product)) && inner.getType() == value.getType();
-    if (!isScaled || (quotient && *right == 0))
-      return value;
-    scale = product ? scale * (left ? *left : *right) : scale / *right;
-    value = inner;
-  }
+bool takeScale(onnx::NodeOp node, Value scaled, double &scale, ConstantValues &values) {
+  bool divides = node.is(op::Div);
+  if ((!divides && !node.is(op::Mul)) || (divides && node.getInputs()[0] != scaled) ||
+      node.getResult(0).getType() != scaled.getType())
+    return false;
+  std::optional<double> number = scalarOf(otherInput(node, scaled), values);
+  if (!number || (divides && *number == 0))
+    return false;
+  scale = divides ? scale / *number : scale * *number;
+  return true;
 }
 
-bool keepsRows(RankedTensorType from, RankedTensorType to) {
-  return from.getRank() >= 2 && to.getRank() >= 2 &&
-         from.getShape().take_back(2) == to.getShape().take_back(2);
+Value unscaled(Value value, double &scale, ConstantValues &values) {
+  while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
+    ValueRange operands = node.getInputs();
+    auto scaled = llvm::find_if(
+        operands, [&](Value operand) { return takeScale(node, operand, scale, values); });
+    if (scaled == operands.end())
+      break;
+    value = *scaled;
+  }
+  return value;
 }
 
 /// `permutation` followed by a transpose of the last two dimensions.
@@ -50,9 +52,11 @@ static SmallVector<int64_t> withLastSwapped(SmallVector<int64_t> permutation) {
   return permutation;
 }
 
-bool swapsLast(onnx::NodeOp node) {
-  return node && node.is(op::Transpose) && node.inputType(0).getRank() >= 2 &&
-         isIdentityPermutation(withLastSwapped(permutationOf(node)));
+bool reshapesBatch(onnx::NodeOp node) {
+  if (!node || !node.is(op::Reshape))
+    return false;
+  ArrayRef<int64_t> from = node.inputType(0).getShape(), to = node.outputType(0).getShape();
+  return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
 }
 
 bool isProduct(onnx::NodeOp node) {
@@ -63,13 +67,6 @@ bool isProduct(onnx::NodeOp node) {
   return batchOf(0) == batchOf(1);
 }
 
-/// The operand of `node`, a Reshape that keeps rows; null if it is none.
-static Value beforeMerge(onnx::NodeOp node) {
-  return node && node.is(op::Reshape) && keepsRows(node.inputType(0), node.outputType(0))
-             ? node.getInputs()[0]
-             : Value();
-}
-
 HeadRows readRows(Value value, bool swapped, ConstantValues *values) {
   HeadRows rows;
   auto unscale = [&](Value scaled) {
@@ -78,14 +75,10 @@ HeadRows readRows(Value value, bool swapped, ConstantValues *values) {
   while (true) {
     value = unscale(value);
     auto node = value.getDefiningOp<onnx::NodeOp>();
-    if (Value inner = beforeMerge(node)) {
-      value = inner;
-    } else if (swapsLast(node)) {
-      value = node.getInputs()[0];
-      swapped = !swapped;
-    } else {
+    if (!reshapesBatch(node) && !swapsLastTwo(node))
       break;
-    }
+    swapped ^= swapsLastTwo(node);
+    value = node.getInputs()[0];
   }
   if (onnx::NodeOp transpose = nodeOf(value, op::Transpose)) {
     rows.permutation = permutationOf(transpose);
@@ -107,10 +100,9 @@ std::optional<ScoresProduct> readScores(Value scores, ConstantValues *values) {
   bool swapped = false;
   onnx::NodeOp node;
   while (scores.hasOneUse() && !isProduct(node = scores.getDefiningOp<onnx::NodeOp>())) {
-    Value merged = beforeMerge(node);
-    if (!merged && !swapsLast(node))
+    if (!reshapesBatch(node) && !swapsLastTwo(node))
       return std::nullopt;
-    swapped ^= !merged;
+    swapped ^= swapsLastTwo(node);
     scores = node.getInputs()[0];
   }
   if (!scores.hasOneUse())
@@ -136,7 +128,7 @@ SmallVector<OpOperand *> usesOfWeights(Value weights) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : weights.getUses()) {
     auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-    if (beforeMerge(node))
+    if (reshapesBatch(node))
       llvm::append_range(uses, usesOfWeights(node.getResult(0)));
     else
       uses.push_back(&use);

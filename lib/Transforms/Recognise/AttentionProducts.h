@@ -17,14 +17,15 @@ namespace zero {
 /// The number that `value`, constant or computed from constants, has everywhere.
 std::optional<double> scalarOf(mlir::Value value, ConstantValues &values);
 
+/// Whether `node` multiplies or divides its operand `scaled`, whose type it keeps, by a number. If
+/// so, does the same to `scale`.
+bool takeScale(onnx::NodeOp node, mlir::Value scaled, double &scale, ConstantValues &values);
+
 /// `value` without multiplications by numbers, by which `scale` is multiplied.
 mlir::Value unscaled(mlir::Value value, double &scale, ConstantValues &values);
 
-/// Whether reshaping between the two keeps the last two dimensions.
-bool keepsRows(mlir::RankedTensorType from, mlir::RankedTensorType to);
-
-/// Whether `node`, which may be null, is a Transpose of the last two dimensions.
-bool swapsLast(onnx::NodeOp node);
+/// Whether `node`, which may be null, is a Reshape that keeps the last two dimensions.
+bool reshapesBatch(onnx::NodeOp node);
 
 /// Whether `node`, which may be null, is a product of matrices in equal batches.
 bool isProduct(onnx::NodeOp node);

@@ -16,15 +16,6 @@ namespace zero {
 
 static Value firstInput(onnx::NodeOp node) { return node.getInputs().front(); }
 
-/// Whether `node` is a Transpose that swaps just the last two dimensions.
-static bool swapsLastTwo(onnx::NodeOp node) {
-  if (!node || !node.is(op::Transpose) || node.inputType(0).getRank() < 2)
-    return false;
-  auto expected = llvm::to_vector(llvm::seq<int64_t>(node.inputType(0).getRank()));
-  std::swap(expected.back(), expected[expected.size() - 2]);
-  return permutationOf(node) == expected;
-}
-
 /// Whether `use` can take a transposed operand as a flag instead.
 static bool takesFlag(OpOperand &use) {
   auto node = dyn_cast<onnx::NodeOp>(use.getOwner());

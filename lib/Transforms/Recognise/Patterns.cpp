@@ -48,6 +48,19 @@ onnx::NodeOp soleUser(Value value, ArrayRef<onnx::Operator> types) {
   return node && node.isAnyOf(types) ? node : onnx::NodeOp();
 }
 
+bool swapsLastTwo(onnx::NodeOp node) {
+  if (!node || !node.is(op::Transpose) || node.inputType(0).getRank() < 2)
+    return false;
+  SmallVector<int64_t> permutation = permutationOf(node);
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
+  return isIdentityPermutation(permutation);
+}
+
+std::optional<int64_t> soleAxis(onnx::NodeOp node) {
+  auto axes = node && node.getInt("keepdims", 1) ? listedAxes(node) : std::nullopt;
+  return axes && axes->size() == 1 ? std::optional(axes->front()) : std::nullopt;
+}
+
 /// Whether `node` is a Dropout that keeps everything: not in training mode, or with
 /// ratio 0.
 static bool keepsAll(onnx::NodeOp node) {

@@ -23,6 +23,13 @@ bool isNumber(double got, double exact);
 /// The only node that uses `value`, once, if it is one of `types`.
 onnx::NodeOp soleUser(mlir::Value value, llvm::ArrayRef<onnx::Operator> types);
 
+/// Whether `node`, which may be null, is a Transpose that swaps just the last two dimensions.
+bool swapsLastTwo(onnx::NodeOp node);
+
+/// The only axis of a reduction that keeps its dimensions; nothing if `node`, which may be null, is
+/// another one.
+std::optional<int64_t> soleAxis(onnx::NodeOp node);
+
 /// The operand that `node` hands on as it is, if that is all it does: to the same
 /// shape or type, times one, without dropping anything.
 mlir::Value passedOn(onnx::NodeOp node);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
-#include "zero/Ops/Axes.h"
 
 using namespace mlir;
 using namespace zero::patterns;
@@ -15,18 +14,10 @@ namespace zero {
 #define GEN_PASS_DEF_RECOGNISESOFTMAX
 #include "include/zero/Transforms/Recognise/Passes.h.inc"
 
-/// The only axis of `node`, a reduction that keeps its dimensions.
-static std::optional<int64_t> axisOf(onnx::NodeOp node) {
-  auto axes = listedAxes(node);
-  if (!axes || axes->size() != 1 || !node.getInt("keepdims", 1))
-    return std::nullopt;
-  return axes->front();
-}
-
 /// The reduction of operator `type` along `axis` that `value` is; null if it is none.
 static onnx::NodeOp reductionOf(Value value, onnx::Operator type, std::optional<int64_t> axis) {
   onnx::NodeOp node = nodeOf(value, type);
-  return node && axisOf(node) && (!axis || axisOf(node) == axis) ? node : onnx::NodeOp();
+  return soleAxis(node) && (!axis || soleAxis(node) == axis) ? node : onnx::NodeOp();
 }
 
 /// The user of `value` that is of operator `type`; null unless there is one.
@@ -63,7 +54,7 @@ static void recognise(onnx::NodeOp power) {
   onnx::NodeOp largest = reductionOf(difference.getInputs()[1], op::ReduceMax, std::nullopt);
   if (!largest || largest.getInputs()[0] != x || x.getType() != exponential.getType())
     return;
-  int64_t axis = *axisOf(largest);
+  int64_t axis = *soleAxis(largest);
   onnx::NodeOp sum = userOf(exponential, op::ReduceSum);
   if (!sum || !reductionOf(sum.getResult(0), op::ReduceSum, axis))
     return;

@@ -10,7 +10,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
-#include "zero/Ops/Axes.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -103,11 +102,9 @@ void Factoring::take(Value value, int exponent, Powers &powers) {
   }
 }
 
-/// The axis of `node`, a sum over one axis that keeps its dimension.
+/// The axis of a sum over one axis that keeps its dimension.
 static std::optional<int64_t> axisOfSum(Value value) {
-  onnx::NodeOp node = nodeOf(value, op::ReduceSum);
-  auto axes = node && node.getInt("keepdims", 1) ? listedAxes(node) : std::nullopt;
-  return axes && axes->size() == 1 ? std::optional(axes->front()) : std::nullopt;
+  return soleAxis(nodeOf(value, op::ReduceSum));
 }
 
 /// The only factor of `powers` that is a sum; null if there is none or several. Divisors, such as
