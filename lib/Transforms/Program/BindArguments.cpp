@@ -1,5 +1,6 @@
 //===- BindArguments.cpp - a function as a step ---------------------------===//
 
+#include "DeadOps.h"
 #include "Roles.h"
 #include "Shardings.h"
 
@@ -245,9 +246,7 @@ LogicalResult Binder::run() {
   for (NamedAttribute attr : llvm::to_vector(module->getDiscardableAttrs()))
     if (attr.getName().strref().contains('.') && !attr.getName().strref().starts_with("zero."))
       module->removeDiscardableAttr(attr.getName());
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(body);
   return success();
 }
 

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeadOps.h"
 #include "ElementwiseNodes.h"
 
 #include "zero/Ops/Axes.h"
@@ -241,9 +242,7 @@ struct DropUnitDims : impl::DropUnitDimsBase<DropUnitDims> {
     Dropping dropping;
     for (auto node : llvm::to_vector(body.getOps<onnx::NodeOp>()))
       dropping.run(node);
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseDeadOps(body);
   }
 };
 } // namespace

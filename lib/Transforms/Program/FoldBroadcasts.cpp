@@ -1,5 +1,6 @@
 //===- FoldBroadcasts.cpp - fold broadcasts into elementwise nodes --------===//
 
+#include "DeadOps.h"
 #include "ElementwiseNodes.h"
 
 #include "zero/Transforms/Program/Passes.h"
@@ -70,9 +71,7 @@ struct FoldBroadcasts : impl::FoldBroadcastsBase<FoldBroadcasts> {
     Block &body = function.getBody().front();
     for (auto node : body.getOps<onnx::NodeOp>())
       foldOperands(node);
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    eraseDeadOps(body);
   }
 };
 } // namespace
