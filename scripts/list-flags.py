@@ -12,6 +12,8 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
+from generated import write
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/flags.md"
 HEAD = """# Flags
@@ -156,10 +158,7 @@ def page(folder):
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--check"]
     text = page(Path(arguments[0]) if arguments else ROOT / "build/bin")
-    if "--check" in sys.argv:
-        sys.exit(PAGE.read_text() != text and f"{PAGE} is not up to date: run {sys.argv[0]}")
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        PAGE.write_text(text)
+    write(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from generated import write
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/ops.md"
 HEAD = """# Operators
@@ -42,10 +44,7 @@ def page(tool):
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--check"]
     text = page(arguments[0] if arguments else str(ROOT / "build/bin/zero-translate"))
-    if "--check" in sys.argv:
-        sys.exit(PAGE.read_text() != text and f"{PAGE} is not up to date: run {sys.argv[0]}")
-    elif PAGE.read_text() != text:
-        PAGE.write_text(text)
+    write(PAGE, text)
 
 
 if __name__ == "__main__":

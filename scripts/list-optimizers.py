@@ -9,6 +9,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+
+from generated import write
 from textwrap import fill
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -76,10 +78,7 @@ def page(tool):
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--check"]
     text = page(arguments[0] if arguments else str(ROOT / "build/bin/zeroc"))
-    if "--check" in sys.argv:
-        sys.exit(PAGE.read_text() != text and f"{PAGE} is not up to date: run {sys.argv[0]}")
-    elif not PAGE.exists() or PAGE.read_text() != text:
-        PAGE.write_text(text)
+    write(PAGE, text)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from textwrap import fill
 
+from generated import write
+
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "python/zero/_flags.py"
 HEAD = '''"""The keywords of zero.compile(): the flags of zeroc.
@@ -91,10 +93,7 @@ def main():
     flags = json.loads(subprocess.run([zeroc, "--list-flags"], check=True, capture_output=True,
                                       text=True).stdout)
     text = text_of(flags)
-    if "--check" in sys.argv:
-        sys.exit(FILE.read_text() != text and f"{FILE} is not up to date: run {sys.argv[0]}")
-    elif not FILE.exists() or FILE.read_text() != text:
-        FILE.write_text(text)
+    write(FILE, text)
 
 
 if __name__ == "__main__":
