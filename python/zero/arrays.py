@@ -4,10 +4,6 @@ import numpy as np
 
 from .errors import BadDataError
 
-# What numpy calls the types that it has no type of its own for.
-_BY_NAME = {"bfloat16": "bfloat16"}
-
-
 # Of DLPack: the memory of the processor, and such memory that GPUs can read.
 _HOST = (1, 3, 11)
 
@@ -33,8 +29,8 @@ def readable(name, value, dtypes):
         value = value.detach()
     if not isinstance(value, np.ndarray):
         return value, 0
-    if value.dtype.name in _BY_NAME:  # of ml_dtypes
-        return value.view(np.uint16), dtypes[_BY_NAME[value.dtype.name]]
+    if value.dtype.name == "bfloat16":  # of ml_dtypes
+        return value.view(np.uint16), dtypes["bfloat16"]
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
         raise BadDataError(f"'{name}': expected numbers, got an array of {value.dtype}")
     # DLPack has no byte order; the bytes of numpy's may be swapped.
@@ -43,13 +39,6 @@ def readable(name, value, dtypes):
 
 def empty(value):
     """An array for a value of a program, and the one that zero._native writes. Both are the same
-    but for bfloat16, which numpy does not have: widen() makes float32 of it."""
+    but for bfloat16, which numpy does not have: weights.to_numpy() makes float32 of it."""
     stored = np.uint16 if value.dtype == "bfloat16" else np.dtype(value.dtype)
     return np.empty(value.shape, stored)
-
-
-def widen(value, array):
-    """The values of `array`, which empty() has made: bfloat16 becomes float32, which is exact."""
-    if value.dtype != "bfloat16":
-        return array
-    return (array.astype(np.uint32) << 16).view(np.float32)

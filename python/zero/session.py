@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from . import native
-from .arrays import empty, readable, widen
+from .arrays import empty, readable
 from .dataset import Dataset, _warn, one_batch
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
 from .interrupt import Interrupt
 from .progress import progress_of
+from .weights import to_numpy
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,8 @@ def _options(keywords):
     """The fields of zero_rt_session_options."""
     names = {"threads": "threads_per_rank", "timeout": "timeout_seconds"}
     options = {names.get(key, key): value for key, value in keywords.items() if value is not None}
-    for path in ("nvme_dir",):
-        if path in options:
-            options[path] = str(options[path])
+    if "nvme_dir" in options:
+        options["nvme_dir"] = str(options["nvme_dir"])
     if "gpus" in options and not isinstance(options["gpus"], str):
         options["gpus"] = ",".join(map(str, options["gpus"]))
     return {key: int(value) if isinstance(value, bool) else value
@@ -278,7 +278,7 @@ class Session:
         array = empty(value)
         # The extension writes memory that is row-major, and not a scalar's.
         read(array.reshape(-1))
-        return widen(value, array)
+        return to_numpy(array, value.dtype)
 
     def output(self, name: str, rank: int = 0) -> np.ndarray:
         """An output of a rank after the last step or evaluation, as an array of the shape that
