@@ -2,8 +2,8 @@
 
 import sys
 
-from .errors import ToolError
-from .tools import NAMES, become_tool
+from .scripts import run_script
+from .tools import NAMES
 
 
 def main():
@@ -14,10 +14,7 @@ def main():
             print(text)
             return
         sys.exit(f"zero: error: expected a tool, got '{asked}'\n{text}")
-    try:
-        become_tool(sys.argv[1], sys.argv[2:])
-    except ToolError as error:
-        sys.exit(f"zero: error: {error}")
+    run_script(sys.argv[1], sys.argv[2:])
 
 
 if __name__ == "__main__":

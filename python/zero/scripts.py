@@ -2,11 +2,20 @@
 
 import sys
 
+from .errors import ToolError
 from .tools import become_tool
 
 
+def run_script(name, arguments):
+    """Puts a tool in the place of this process, or ends it with an error."""
+    try:
+        become_tool(name, arguments)
+    except ToolError as error:
+        sys.exit(f"zero: error: {error}")
+
+
 def _script(name):
-    return lambda: become_tool(name, sys.argv[1:])
+    return lambda: run_script(name, sys.argv[1:])
 
 
 zeroc = _script("zeroc")

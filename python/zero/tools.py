@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from .errors import ToolError
@@ -10,13 +11,18 @@ from .errors import ToolError
 NAMES = ("zeroc", "zero-run", "zero-sim", "zero-opt", "zero-translate")
 
 
+def _is_this_script(path):
+    return os.path.exists(sys.argv[0]) and os.path.samefile(path, sys.argv[0])
+
+
 def find_tool(name):
     """The path of a tool: in the directory ZERO_TOOLS of the environment, else in bin/ of this
     package, else on the PATH."""
-    places = [os.environ.get("ZERO_TOOLS"), str(Path(__file__).parent / "bin"), None]
-    for place in places:
-        found = place != "" and shutil.which(name, path=place)
-        if found:
+    named = os.environ.get("ZERO_TOOLS")
+    for place in ([named] if named else []) + [str(Path(__file__).parent / "bin"), None]:
+        found = shutil.which(name, path=place)
+        # The PATH may have the console script that is looking for the tool.
+        if found and not _is_this_script(found):
             return found
     raise ToolError(f"'{name}' was not found in bin/ of the package or on the PATH; name its "
                     f"directory in the environment variable ZERO_TOOLS")

@@ -5,6 +5,7 @@ usage: check_compile.py DATA WORK
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from zero.flags import arguments_of
 from zero.values import certificate_of_plan
 from zero_test import Checks, Graph, run_tool
 
+ROOT = Path(__file__).resolve().parents[2]
 ADAMW = {"optimizer": "adamw", "lr": 1e-3, "weight_decay": 0.01}
 
 
@@ -232,6 +234,22 @@ def check_tools(checks, work):
     (work / "zeroc").chmod(0o755)
     done = run("zeroc", ZERO_TOOLS=str(work))
     checks.that(done.stdout == "a tool of the environment\n", f"ZERO_TOOLS: {done}")
+    done = run("zeroc", "--version", PATH=f"{work}:{os.environ['PATH']}")
+    checks.that(done.stdout.startswith("zeroc "), f"a tool of the PATH comes before bin: {done}")
+    check_console_script(checks, work)
+
+
+def check_console_script(checks, work):
+    """A console script that pip wrote, on the PATH and without bin/, does not start itself."""
+    shutil.copytree(ROOT / "python/zero", work / "source/zero", ignore=shutil.ignore_patterns("bin"))
+    script = work / "console/zeroc"
+    script.parent.mkdir()
+    script.write_text(f"#!{sys.executable}\nfrom zero.scripts import zeroc\nzeroc()\n")
+    script.chmod(0o755)
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, timeout=60,
+                          env={"PATH": str(script.parent), "PYTHONPATH": str(work / "source")})
+    checks.that(done.returncode == 1 and "zero: error: 'zeroc' was not found" in done.stderr,
+                f"console script: {done}")
 
 
 def main():

@@ -51,9 +51,10 @@ def needed_by(readelf, file):
 
 
 def exported_by(readelf, file):
-    """Symbols that the file defines for others, without copies of inline functions."""
+    """Symbols that the file defines for others."""
     lines = read_elf(readelf, "--dyn-syms", "--wide", file).splitlines()
-    return {line.split()[7] for line in lines if " GLOBAL " in line and " UND " not in line}
+    return {line.split()[7] for line in lines
+            if (" GLOBAL " in line or " WEAK " in line) and " UND " not in line}
 
 
 def check_libraries(checks, archive, readelf):
