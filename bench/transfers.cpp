@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/comm/threads/threads.h"
+#include "runtime/comm/host/host_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/execute/lane_work.h"
 #include "runtime/support/json_writer.h"

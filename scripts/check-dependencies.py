@@ -82,10 +82,10 @@ RULES = {
     "runtime/checkpoint": [RT_API, "runtime/support", "runtime/format", "runtime/io", "protobuf",
                            "zlib"],
     "runtime/comm": [RT_API, "runtime/support"],
-    "runtime/comm/threads": [*COMM, "runtime/support"],
+    "runtime/comm/host": [*COMM, "runtime/comm/link.h", "runtime/support"],
     # Ranks that share a GPU, then ranks with one GPU each.
-    "runtime/comm/device": [*COMM, "runtime/support", "runtime/comm/threads", "runtime/device/cuda"],
-    "runtime/comm/nccl": [*COMM, "runtime/support", "runtime/comm/threads", "runtime/comm/device",
+    "runtime/comm/device": [*COMM, "runtime/support", "runtime/comm/host", "runtime/device/cuda"],
+    "runtime/comm/nccl": [*COMM, "runtime/support", "runtime/comm/host", "runtime/comm/device",
                           "runtime/device/cuda"],
     "runtime/device": [RT_API, "runtime/support", "runtime/format"],
     "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl"],

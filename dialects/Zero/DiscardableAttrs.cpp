@@ -48,6 +48,7 @@ constexpr Check kUnit = isKind<UnitAttr>, kInteger = isKind<IntegerAttr>,
 const Known kKnown[] = {
     // Properties of the program. No pass rewrites a module.
     {"zero.ranks", OnModule, kInteger, "an integer"},
+    {"zero.ranks_per_node", OnModule, kInteger, "an integer"},
     {"zero.micro_batches", OnModule, kInteger, "an integer"},
     {"zero.interleave", OnModule, kUnit, "no value"},
     {"zero.interleaved", OnModule, kUnit, "no value"},

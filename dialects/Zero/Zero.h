@@ -82,6 +82,9 @@ inline constexpr llvm::StringLiteral kMasterSuffix = "master";
 inline constexpr llvm::StringLiteral kPrefetchAttr = "zero.prefetch_bytes";
 /// On the module: the 16-bit element type that the program computes in.
 inline constexpr llvm::StringLiteral kPrecisionAttr = "zero.precision";
+/// On the module: the order of sums over ranks. So many consecutive ranks are added first, then
+/// these sums. Absent: all ranks in order.
+inline constexpr llvm::StringLiteral kRanksPerNodeAttr = "zero.ranks_per_node";
 /// On the module: the number of ranks and of micro-batches, the ZeRO stage, and the optimizer for
 /// messages.
 inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";

@@ -124,6 +124,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_ort_checkpoint(options.ortCheckpoint);
   program.set_producer("zero " ZERO_VERSION);
   program.set_ranks(read(kRanksAttr));
+  program.set_ranks_per_node(read(kRanksPerNodeAttr));
   program.set_stage(read(kStageAttr));
   program.set_micro_batches(microBatchesOf(module));
   program.set_threads(read(kThreadsAttr));

@@ -25,6 +25,7 @@ void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isT
   PlaceStateOptions place;
   place.stage = options.place.stage;
   place.ranks = options.place.ranks;
+  place.ranksPerNode = options.place.ranksPerNode;
   place.persistUnder = options.place.persistUnder.getValue();
   place.params = options.offload.params.fixed(Tier::Device);
   place.gradients = options.offload.gradients;

@@ -263,6 +263,10 @@ FLAGS = {
     "ranks": Flag(
         "ranks", "integer", "N",
         "data-parallel ranks"),
+    "ranks_per_node": Flag(
+        "ranks-per-node", "integer", "N",
+        "sums add the ranks of each node first, then nodes, so that only sums cross between nodes"
+        " of N ranks (0: all ranks in order)"),
     "recompute": Flag(
         "recompute", "word", "cheap|none",
         "values that backward recomputes instead of saving them in forward: cheap (elementwise "
@@ -391,6 +395,7 @@ class Flags(TypedDict, total=False):
     precision: Literal["fp32", "bf16", "fp16"]
     prefetch_bytes: Union[int, str]
     ranks: int
+    ranks_per_node: int
     recompute: Literal["cheap", "none"]
     reduce_dtype: Literal["fp32", "bf16", "fp16"]
     seed: int

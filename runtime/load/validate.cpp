@@ -19,6 +19,9 @@ namespace zero::rt {
 static Status checkSizes(const proto::Program &program) {
   if (program.ranks() < 1 || program.ranks() > kMostRanks)
     return fail(ZERO_RT_BAD_FILE, "expected 1 to %u ranks, got %u", kMostRanks, program.ranks());
+  if (program.ranks_per_node() > program.ranks())
+    return fail(ZERO_RT_BAD_FILE, "%u ranks of a node among %u", program.ranks_per_node(),
+                program.ranks());
   if (program.threads() > kMostThreads)
     return fail(ZERO_RT_BAD_FILE, "expected at most %u threads per rank, got %u", kMostThreads,
                 program.threads());

@@ -2,7 +2,7 @@
 
 #include "runtime/measure/measurements.h"
 
-#include "runtime/comm/threads/threads.h"
+#include "runtime/comm/host/host_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "runtime/session/session_device.h"
 
 #include "runtime/comm/device/device_group.h"
+#include "runtime/comm/host/host_group.h"
 #include "runtime/comm/nccl/nccl_group.h"
-#include "runtime/comm/threads/threads.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/support/checked.h"
@@ -76,7 +76,7 @@ static Temporary ownFile(const char *path) {
 }
 
 /// The end of the one rank that is here. All others join by the same file.
-static Status joinOthers(const ThreadGroupOptions &group, const zero_rt_session_options &options,
+static Status joinOthers(const GroupOptions &group, const zero_rt_session_options &options,
                          std::shared_ptr<cuda::Lanes> lanes,
                          std::vector<std::unique_ptr<Communicator>> &ends) {
   std::shared_ptr<const cuda::Nccl> nccl;
@@ -91,7 +91,7 @@ static Status joinOthers(const ThreadGroupOptions &group, const zero_rt_session_
 }
 
 static Status openGpus(const LoadedProgram &program, const zero_rt_session_options &options,
-                       const ThreadGroupOptions &group, std::unique_ptr<Device> &device,
+                       const GroupOptions &group, std::unique_ptr<Device> &device,
                        std::vector<std::unique_ptr<Communicator>> &ends) {
   std::vector<int> gpus;
   ZERO_RT_TRY(parseGpus(options.gpus, gpus));
@@ -111,8 +111,8 @@ Status openDevice(const LoadedProgram &program, const zero_rt_session_options &o
                   std::vector<std::unique_ptr<Communicator>> &ends) {
   ZERO_RT_TRY(checkTarget(program.tables(), options));
   ZERO_RT_TRY(checkProcess(program.tables(), options));
-  const ThreadGroupOptions group{program.ranks(), options.timeout_seconds, options.stall_rank,
-                                 options.stall_collective};
+  const GroupOptions group{program.ranks(), options.timeout_seconds, options.stall_rank,
+                           options.stall_collective, int(program.tables().ranks_per_node())};
   if (program.tables().target() == proto::CUDA)
     return openGpus(program, options, group, device, ends);
   device = makeCpuDevice(program.module);

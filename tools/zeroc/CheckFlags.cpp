@@ -205,6 +205,8 @@ void Checker::checkPlan() {
   if (phases.place.stage > 3)
     refuse("zero-stage", "0, 1, 2 or 3", phases.place.stage.getValue());
   expectFrom1To("ranks", options.planOnly ? kMostPlannedRanks : rt::kMostRanks, phases.place.ranks);
+  if (const unsigned each = phases.place.ranksPerNode; each && phases.place.ranks % each != 0)
+    refuse("ranks-per-node", ("a divisor of --ranks=" + Twine(phases.place.ranks)).str(), each);
   expectFrom1To("threads-per-rank", rt::kMostThreads, phases.kernels.threadsPerRank);
   expectAtLeastOne("bucket-bytes", phases.place.bucketBytes.getValue());
   if (phases.place.stage < 3)

@@ -35,6 +35,11 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
       module.emitError("expected at least one rank, got 0");
       return signalPassFailure();
     }
+    if (ranksPerNode > 0 && ranks % ranksPerNode != 0) {
+      module.emitError() << "expected a divisor of " << ranks
+                         << " ranks as the ranks of a node, got " << ranksPerNode.getValue();
+      return signalPassFailure();
+    }
     const Tier params = plan ? plan.getParams() : this->params;
     const Tier optimizer = plan ? plan.getOptimizer() : this->optimizer;
     MLIRContext *context = &getContext();
@@ -63,6 +68,8 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
     }
     Builder builder(context);
     module->setAttr(kRanksAttr, builder.getI64IntegerAttr(ranks));
+    if (ranksPerNode > 0)
+      module->setAttr(kRanksPerNodeAttr, builder.getI64IntegerAttr(ranksPerNode));
     module->setAttr(kStageAttr, builder.getI64IntegerAttr(stage));
     if ((plan ? plan.getInterleave() : this->interleave) && microBatchesOf(module) > 1)
       module->setAttr(kInterleaveAttr, builder.getUnitAttr());

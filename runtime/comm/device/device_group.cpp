@@ -3,7 +3,7 @@
 #include "runtime/comm/device/device_group.h"
 
 #include "runtime/comm/device/sum_code.h"
-#include "runtime/comm/threads/group_member.h"
+#include "runtime/comm/host/group_member.h"
 
 namespace zero::rt::cuda {
 
@@ -24,10 +24,10 @@ struct Shared {
 
 class DeviceCommunicator : public GroupMember {
 public:
-  DeviceCommunicator(std::shared_ptr<Rendezvous> group, int rank, const ThreadGroupOptions &options,
+  DeviceCommunicator(std::shared_ptr<Rendezvous> group, int rank, const GroupOptions &options,
                      std::shared_ptr<Shared> shared, std::shared_ptr<Lanes> lanes)
-      : GroupMember(std::move(group), rank, options), shared(std::move(shared)),
-        lanes(std::move(lanes)), addresses(size_t(ranks()) + 1) {}
+      : GroupMember(std::move(group), {rank, rank, options.ranks}, options),
+        shared(std::move(shared)), lanes(std::move(lanes)), addresses(size_t(ranks()) + 1) {}
 
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override;
@@ -42,7 +42,7 @@ private:
   Status start(const Call &call, Kind kind, const void *data, uint64_t elements) {
     ZERO_RT_TRY(lanes->gpu().makeCurrent());
     ZERO_RT_TRY(record(&Moments::ready));
-    ZERO_RT_TRY(begin(call, kind, data, elements));
+    ZERO_RT_TRY(begin(call, kind, data, /*destination=*/nullptr, elements));
     return awaitOthers(&Moments::ready);
   }
   /// All streams go on once all are at `moment`.
@@ -89,7 +89,7 @@ Status DeviceCommunicator::copy(void *destination, const void *source, uint64_t 
 Status DeviceCommunicator::sumOverRanks(const Reduction &how, uint64_t start, void *destination,
                                         uint64_t elements) {
   for (int peer = 0; peer < ranks(); ++peer)
-    addresses[size_t(peer)] = addressOf(offered(peer)) + start * sizeOf(how.dtype);
+    addresses[size_t(peer)] = addressOf(sourceOf(peer)) + start * sizeOf(how.dtype);
   addresses.back() = addressOf(destination);
   return shared->sums->run(how, addresses, elements, how.mean ? ranks() : 1, lanes->current());
 }
@@ -99,7 +99,7 @@ Status DeviceCommunicator::allGather(const Call &call, DType dtype, const void *
   ZERO_RT_TRY(start(call, Gather, source, elements));
   const uint64_t bytes = elements * sizeOf(dtype);
   for (int peer = 0; peer < ranks(); ++peer)
-    ZERO_RT_TRY(copy(static_cast<char *>(destination) + peer * bytes, offered(peer), bytes));
+    ZERO_RT_TRY(copy(static_cast<char *>(destination) + peer * bytes, sourceOf(peer), bytes));
   count(call, dtype, elements * (ranks() - 1));
   return pass(call, &Moments::done);
 }
@@ -120,33 +120,35 @@ Status DeviceCommunicator::allReduce(const Call &call, const Reduction &how, voi
   auto at = [&](void *base, uint64_t element) {
     return static_cast<char *>(base) + element * sizeOf(how.dtype);
   };
-  const Slice own = sliceOf(self, elements);
+  const Slices slices = slicesOf(elements);
+  const Slices::Slice own = slices[self];
   ZERO_RT_TRY(sumOverRanks(how, own.begin, at(data, own.begin), own.count));
   ZERO_RT_TRY(pass(call, &Moments::summed));
   for (int peer = 0; peer < ranks(); ++peer)
-    if (Slice slice = sliceOf(peer, elements); peer != self)
-      ZERO_RT_TRY(copy(at(data, slice.begin), at(offered(peer), slice.begin),
+    if (const Slices::Slice slice = slices[peer]; peer != self)
+      ZERO_RT_TRY(copy(at(data, slice.begin), at(sourceOf(peer), slice.begin),
                        slice.count * sizeOf(how.dtype)));
-  count(call, how.dtype, own.count * (ranks() - 1) + (elements - own.count));
+  count(call, how.dtype, receivedOf(elements));
   return pass(call, &Moments::done);
 }
 
 Status DeviceCommunicator::broadcast(const Call &call, DType dtype, const void *source,
                                      void *destination, uint64_t elements, int root) {
   ZERO_RT_TRY(start(call, Broadcast, source, elements));
-  ZERO_RT_TRY(copy(destination, offered(root), elements * sizeOf(dtype)));
+  ZERO_RT_TRY(copy(destination, sourceOf(root), elements * sizeOf(dtype)));
   count(call, dtype, self == root ? 0 : elements);
   return pass(call, &Moments::done);
 }
 
-Status makeDeviceGroup(const ThreadGroupOptions &options,
+Status makeDeviceGroup(const GroupOptions &options,
                        const std::vector<std::shared_ptr<Lanes>> &lanes,
                        std::vector<std::unique_ptr<Communicator>> &ends) {
   auto group = std::make_shared<Rendezvous>(options.ranks, options.timeoutSeconds);
   auto shared = std::make_shared<Shared>();
   const std::shared_ptr<const Gpu> gpu = lanes.front()->sharedGpu();
   ZERO_RT_TRY(gpu->makeCurrent());
-  ZERO_RT_TRY(SumKernels::load(gpu, options.ranks, shared->sums));
+  ZERO_RT_TRY(
+      SumKernels::load(gpu, SumOrder::of(options.ranks, options.ranksPerNode), shared->sums));
   for (int rank = 0; rank < options.ranks; ++rank) {
     Moments &moments = shared->moments.emplace_back();
     for (OwnedEvent *event : {&moments.ready, &moments.summed, &moments.done})

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_COMM_DEVICE_DEVICE_GROUP_H
 #define RUNTIME_COMM_DEVICE_DEVICE_GROUP_H
 
-#include "runtime/comm/threads/threads.h"
+#include "runtime/comm/host/host_group.h"
 #include "runtime/device/cuda/lanes.h"
 
 namespace zero::rt::cuda {
@@ -14,7 +14,7 @@ namespace zero::rt::cuda {
 /// stream of the rank's lanes and is complete when that stream reaches it. Threads synchronize, and
 /// streams wait for each other by events. After the timeout the error names a thread that did not
 /// arrive. Nothing on the GPU waits for work that was not enqueued.
-Status makeDeviceGroup(const ThreadGroupOptions &options,
+Status makeDeviceGroup(const GroupOptions &options,
                        const std::vector<std::shared_ptr<Lanes>> &lanes,
                        std::vector<std::unique_ptr<Communicator>> &ends);
 

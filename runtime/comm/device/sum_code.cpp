@@ -7,6 +7,8 @@
 
 #include "runtime/comm/device/sum_code.h"
 
+#include <algorithm>
+
 namespace zero::rt::cuda {
 
 static constexpr unsigned kThreads = 256; ///< of a block
@@ -23,8 +25,8 @@ static const Reduction kSums[] = {
     {ZERO_RT_BF16, false, ZERO_RT_F32},
 };
 
-std::string sumSymbol(const Reduction &how, int sources) {
-  std::string name = format("zero_sum_%d_%s", sources, nameOf(how.dtype));
+std::string sumSymbol(const Reduction &how, SumOrder order) {
+  std::string name = format("zero_sum_%d_by_%d_%s", order.sources, order.group, nameOf(how.dtype));
   return how.arithmeticType() == how.dtype ? name : name + "_in_" + nameOf(how.arithmetic);
 }
 
@@ -63,22 +65,25 @@ Spelling spellingOf(DType dtype) {
 
 class Writer {
 public:
-  Writer(const Reduction &how, int sources)
-      : how(how), sources(sources), spelling(spellingOf(how.dtype)) {}
+  Writer(const Reduction &how, SumOrder order)
+      : how(how), order(order), spelling(spellingOf(how.dtype)) {}
 
   std::string write() {
-    text = ".visible .entry " + sumSymbol(how, sources) + "(";
-    for (int i = 0; i < sources; ++i)
+    text = ".visible .entry " + sumSymbol(how, order) + "(";
+    for (int i = 0; i < order.sources; ++i)
       text += ".param .u64 s" + std::to_string(i) + ", ";
     text += ".param .u64 d, .param .u64 n, .param .u64 k)\n{\n";
     line(".reg .pred %p;");
     line(".reg .b32 %r<3>;");
     line(".reg .b64 %i, %n, %at, %k;");
     line(".reg .b16 %h, %zero;");
-    line(format(".reg .%s %%x, %%y, %%k_as_value;", spelling.type));
+    line(format(".reg .%s %%x, %%y, %%group, %%k_as_value;", spelling.type));
     writeIndex();
-    for (int i = 0; i < sources; ++i)
-      writeSource(i);
+    writeGroup(0, "%x");
+    for (int first = order.group; first < order.sources; first += order.group) {
+      writeGroup(first, "%group");
+      add("%x", "%group");
+    }
     line("ld.param.u64 %k, [k];");
     line(format("%s %%k_as_value, %%k;", spelling.divisor));
     line(format("%s %%x, %%x, %%k_as_value;", spelling.divide));
@@ -111,23 +116,30 @@ private:
   }
 
   void widen(const char *into) { line(format(spelling.widen, into)); }
-  void narrow() { line(format("%s %%h, %%x;", spelling.narrow)); }
+  void narrow(const char *from) { line(format("%s %%h, %s;", spelling.narrow, from)); }
 
-  void writeSource(int index) {
-    const char *into = index == 0 ? "%x" : "%y";
+  void load(int index, const char *into) {
     writePlace("s" + std::to_string(index));
-    if (*spelling.widen) {
-      line("ld.global.b16 %h, [%at];");
-      widen(into);
-    } else {
-      line(format("ld.global.%s %s, [%%at];", spelling.type, into));
-    }
-    if (index == 0)
-      return;
-    line(format("%s %%x, %%x, %%y;", spelling.add));
+    if (!*spelling.widen)
+      return line(format("ld.global.%s %s, [%%at];", spelling.type, into));
+    line("ld.global.b16 %h, [%at];");
+    widen(into);
+  }
+
+  void add(const char *sum, const char *next) {
+    line(format("%s %s, %s, %s;", spelling.add, sum, sum, next));
     if (*spelling.widen && how.arithmeticType() == how.dtype) { // rounded each time
-      narrow();
-      widen("%x");
+      narrow(sum);
+      widen(sum);
+    }
+  }
+
+  /// sum = the sources of the group that begins with `first`.
+  void writeGroup(int first, const char *sum) {
+    load(first, sum);
+    for (int i = first + 1; i < std::min(order.sources, first + order.group); ++i) {
+      load(i, "%y");
+      add(sum, "%y");
     }
   }
 
@@ -135,32 +147,32 @@ private:
     writePlace("d");
     if (!*spelling.widen)
       return line(format("st.global.%s [%%at], %%x;", spelling.type));
-    narrow();
+    narrow("%x");
     line("st.global.b16 [%at], %h;");
   }
 
   const Reduction &how;
-  int sources;
+  SumOrder order;
   Spelling spelling;
   std::string text;
 };
 
 } // namespace
 
-std::string sumCode(int sources) {
+std::string sumCode(SumOrder order) {
   std::string text = ".version 7.0\n.target sm_80\n.address_size 64\n";
   for (const Reduction &how : kSums)
-    text += Writer(how, sources).write();
+    text += Writer(how, order).write();
   return text;
 }
 
-Status SumKernels::load(std::shared_ptr<const Gpu> gpu, int sources,
+Status SumKernels::load(std::shared_ptr<const Gpu> gpu, SumOrder order,
                         std::shared_ptr<const SumKernels> &kernels) {
   auto made = std::make_shared<SumKernels>();
-  ZERO_RT_TRY(GpuModule::load(std::move(gpu), sumCode(sources).c_str(), made->module));
+  ZERO_RT_TRY(GpuModule::load(std::move(gpu), sumCode(order).c_str(), made->module));
   for (const Reduction &how : kSums) {
     Function function;
-    ZERO_RT_TRY(made->module->find(sumSymbol(how, sources), function));
+    ZERO_RT_TRY(made->module->find(sumSymbol(how, order), function));
     made->functions.push_back({how, function});
   }
   kernels = std::move(made);

@@ -8,19 +8,28 @@
 
 namespace zero::rt::cuda {
 
-/// PTX of kernels that add the sources of `sources` ranks, for all types that canSum() supports:
-/// destination[i] = (source 0[i] + source 1[i] + ...) / divisor in the order of the sources, one
-/// element per thread, with the roundings of sumInOrder(). Parameters, all of 64 bits: the sources,
+/// The order of a sum: each `group` consecutive sources first, then these sums.
+struct SumOrder {
+  int sources, group;
+  /// `ranksPerNode` as in GroupOptions.
+  static SumOrder of(int ranks, int ranksPerNode) {
+    return {ranks, ranksPerNode > 0 && ranksPerNode < ranks ? ranksPerNode : ranks};
+  }
+};
+
+/// PTX of kernels that add the sources of all ranks, for all types that canSum() supports:
+/// destination[i] = (source 0[i] + source 1[i] + ...) / divisor in that order, one element per
+/// thread, with the roundings of sumInOrder(). Parameters, all of 64 bits: the sources,
 /// the destination, which may be one of them, the number of elements, the divisor.
-std::string sumCode(int sources);
+std::string sumCode(SumOrder order);
 
 /// The name of the kernel for `how`.
-std::string sumSymbol(const Reduction &how, int sources);
+std::string sumSymbol(const Reduction &how, SumOrder order);
 
 /// These kernels on one GPU.
 class SumKernels {
 public:
-  static Status load(std::shared_ptr<const Gpu> gpu, int sources,
+  static Status load(std::shared_ptr<const Gpu> gpu, SumOrder order,
                      std::shared_ptr<const SumKernels> &kernels);
 
   /// `addresses`: of the sources, then of the destination.

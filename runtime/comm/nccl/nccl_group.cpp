@@ -3,7 +3,7 @@
 #include "runtime/comm/nccl/nccl_group.h"
 
 #include "runtime/comm/device/sum_code.h"
-#include "runtime/comm/threads/group_member.h"
+#include "runtime/comm/host/group_member.h"
 
 #include <chrono>
 #include <set>
@@ -110,15 +110,12 @@ class NcclCommunicator : public GroupMember {
 public:
   /// `group`: the threads of this process; only one if the process has one rank.
   NcclCommunicator(std::shared_ptr<Rendezvous> group, int rank, int ranks,
-                   const ThreadGroupOptions &options, std::shared_ptr<Connections> connections,
+                   const GroupOptions &options, std::shared_ptr<Connections> connections,
                    Connection &connection, std::shared_ptr<const SumKernels> scaling,
                    std::shared_ptr<Lanes> lanes)
-      : GroupMember(std::move(group), options.ranks == 1 ? 0 : rank, options), number(rank),
-        members(ranks), connections(std::move(connections)), connection(&connection),
-        scaling(std::move(scaling)), lanes(std::move(lanes)) {}
-
-  int rank() const override { return number; }
-  int ranks() const override { return members; }
+      : GroupMember(std::move(group), {rank, options.ranks == 1 ? 0 : rank, ranks}, options),
+        connections(std::move(connections)), connection(&connection), scaling(std::move(scaling)),
+        lanes(std::move(lanes)) {}
 
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override {
@@ -146,8 +143,7 @@ public:
   Status allReduce(const Call &call, const Reduction &how, void *data, uint64_t elements) override {
     ZERO_RT_TRY(checkReduction(how));
     ZERO_RT_TRY(enter(call, AllReduce, data, elements));
-    const uint64_t own = sliceOf(number, elements).count;
-    count(call, how.dtype, own * uint64_t(ranks() - 1) + (elements - own));
+    count(call, how.dtype, receivedOf(elements));
     if (elements == 0)
       return {};
     ZERO_RT_TRY(
@@ -159,7 +155,7 @@ public:
   Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements, int root) override {
     ZERO_RT_TRY(enter(call, Broadcast, source, elements));
-    count(call, dtype, number == root ? 0 : elements);
+    count(call, dtype, self == root ? 0 : elements);
     if (elements == 0)
       return {};
     return issue(call,
@@ -179,7 +175,7 @@ private:
 
   Status enter(const Call &call, Kind kind, const void *data, uint64_t elements) {
     ZERO_RT_TRY(lanes->gpu().makeCurrent());
-    ZERO_RT_TRY(begin(call, kind, data, elements));
+    ZERO_RT_TRY(begin(call, kind, data, /*destination=*/nullptr, elements));
     return connection->get() ? Status() : Status(ZERO_RT_ABORTED, "the group has ended");
   }
 
@@ -200,7 +196,6 @@ private:
     return scaling->run(how, addresses, elements, ranks(), lanes->current());
   }
 
-  int number, members;
   std::shared_ptr<Connections> connections;
   Connection *connection; ///< the own one
   std::shared_ptr<const SumKernels> scaling;
@@ -209,8 +204,7 @@ private:
 
 } // namespace
 
-Status makeNcclGroup(const ThreadGroupOptions &options,
-                     const std::vector<std::shared_ptr<Lanes>> &lanes,
+Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_ptr<Lanes>> &lanes,
                      std::vector<std::unique_ptr<Communicator>> &ends) {
   std::set<int> gpus;
   for (const auto &each : lanes)
@@ -236,7 +230,7 @@ Status makeNcclGroup(const ThreadGroupOptions &options,
     Connection &connection = *connections->all[size_t(rank)];
     ZERO_RT_TRY(connection.settle("NCCL's start"));
     std::shared_ptr<const SumKernels> scaling;
-    ZERO_RT_TRY(SumKernels::load(own->sharedGpu(), 1, scaling));
+    ZERO_RT_TRY(SumKernels::load(own->sharedGpu(), {1, 1}, scaling));
     ends.push_back(std::make_unique<NcclCommunicator>(group, rank, options.ranks, options,
                                                       connections, connection, scaling, own));
   }
@@ -253,8 +247,8 @@ Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int ran
   ZERO_RT_TRY(connection.begin(id, rank, ranks));
   ZERO_RT_TRY(connection.settle("NCCL's start"));
   std::shared_ptr<const SumKernels> scaling;
-  ZERO_RT_TRY(SumKernels::load(lanes->sharedGpu(), 1, scaling));
-  const ThreadGroupOptions alone{1, timeoutSeconds};
+  ZERO_RT_TRY(SumKernels::load(lanes->sharedGpu(), {1, 1}, scaling));
+  const GroupOptions alone{1, timeoutSeconds};
   end = std::make_unique<NcclCommunicator>(std::make_shared<Rendezvous>(1, timeoutSeconds), rank,
                                            ranks, alone, connections, connection, scaling,
                                            std::move(lanes));

@@ -8,16 +8,15 @@
 #ifndef RUNTIME_COMM_NCCL_NCCL_GROUP_H
 #define RUNTIME_COMM_NCCL_NCCL_GROUP_H
 
+#include "runtime/comm/host/host_group.h"
 #include "runtime/comm/nccl/nccl.h"
-#include "runtime/comm/threads/threads.h"
 #include "runtime/device/cuda/lanes.h"
 
 namespace zero::rt::cuda {
 
 /// The communicators of a new group, by rank: threads of this process, each with a separate GPU.
 /// Threads synchronize before each collective, so that the error names one that does not arrive.
-Status makeNcclGroup(const ThreadGroupOptions &options,
-                     const std::vector<std::shared_ptr<Lanes>> &lanes,
+Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_ptr<Lanes>> &lanes,
                      std::vector<std::unique_ptr<Communicator>> &ends);
 
 /// The communicator of `rank` in a group of processes with one GPU each. All pass the same `id`;

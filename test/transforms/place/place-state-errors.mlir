@@ -8,6 +8,9 @@
 // RUN: not zero-opt %s --zero-place-state="stage=2 ranks=4 params=host" 2>&1 | FileCheck %s --check-prefix=WHOLE
 // WHOLE: error: expected stage 3 for parameters on host: offloaded parameters are sharded over ranks; got stage 2
 
+// RUN: not zero-opt %s --zero-place-state="ranks=4 ranks-per-node=3" 2>&1 | FileCheck %s --check-prefix=NODE
+// NODE: error: expected a divisor of 4 ranks as the ranks of a node, got 3
+
 zero.parameter @w : tensor<8xf32>
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>

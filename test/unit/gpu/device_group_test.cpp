@@ -124,9 +124,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SharedGpu, testing::Range<uint64_t>(1, 11));
 /// Assembles the code for three generations of GPUs, as the driver does at start.
 TEST(SumCode, IsTakenByTheAssembler) {
   const std::string path = testing::TempDir() + "zero-sums-" + std::to_string(::getpid()) + ".ptx";
-  for (int sources : {1, 2, 8, 64})
+  for (SumOrder order : {SumOrder{1, 1}, {2, 2}, {8, 8}, {8, 4}, {7, 2}, {64, 64}})
     for (int architecture : {80, 90, 100}) {
-      std::ofstream(path) << sumCode(sources);
+      std::ofstream(path) << sumCode(order);
       const std::string command = std::string(ZERO_PTXAS) + " -arch=sm_" +
                                   std::to_string(architecture) + " -o /dev/null " + path;
       EXPECT_EQ(std::system(command.c_str()), 0) << command;

@@ -97,7 +97,7 @@ void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
   made.code = "// for the recording driver\n";
   program.set_target(proto::CUDA);
   addSumKernels(1); // those of NCCL, which also divides
-  addSumKernels(int(program.ranks()));
+  addSumKernels(int(program.ranks()), int(program.ranks_per_node()));
   for (int i = 0; i < program.kernels_size(); ++i)
     if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
       made.code += moveKernel(program, i);

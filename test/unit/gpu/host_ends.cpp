@@ -137,14 +137,14 @@ std::vector<std::shared_ptr<Lanes>> makeLanes(int ranks, bool shared) {
 
 } // namespace
 
-using MakeGroup = Status(const ThreadGroupOptions &, const std::vector<std::shared_ptr<Lanes>> &,
+using MakeGroup = Status(const GroupOptions &, const std::vector<std::shared_ptr<Lanes>> &,
                          std::vector<std::unique_ptr<Communicator>> &);
 
-static std::vector<std::unique_ptr<Communicator>> makeGroup(const ThreadGroupOptions &options,
+static std::vector<std::unique_ptr<Communicator>> makeGroup(const GroupOptions &options,
                                                             bool shared, MakeGroup *make) {
   static uint64_t seed = 0;
   recording::reset({.seed = ++seed, .devices = shared ? 1 : options.ranks});
-  addSumKernels(shared ? options.ranks : 1);
+  addSumKernels(shared ? options.ranks : 1, options.ranksPerNode);
   const auto lanes = makeLanes(options.ranks, shared);
   std::vector<std::unique_ptr<Communicator>> inner, ends;
   expectOk(make(options, lanes, inner));
@@ -153,11 +153,11 @@ static std::vector<std::unique_ptr<Communicator>> makeGroup(const ThreadGroupOpt
   return ends;
 }
 
-std::vector<std::unique_ptr<Communicator>> makeSharedGpuGroup(const ThreadGroupOptions &options) {
+std::vector<std::unique_ptr<Communicator>> makeSharedGpuGroup(const GroupOptions &options) {
   return makeGroup(options, true, makeDeviceGroup);
 }
 
-std::vector<std::unique_ptr<Communicator>> makeNcclGpuGroup(const ThreadGroupOptions &options) {
+std::vector<std::unique_ptr<Communicator>> makeNcclGpuGroup(const GroupOptions &options) {
   ::setenv("ZERO_NCCL", ZERO_RECORDING_CUDA, 1);
   return makeGroup(options, false, makeNcclGroup);
 }

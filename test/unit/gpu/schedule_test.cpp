@@ -127,7 +127,7 @@ TEST_P(Schedules, RunInAnyOrder) {
   adapt();
   if (HasFatalFailure())
     return;
-  addSumKernels(int(program.ranks()));
+  addSumKernels(int(program.ranks()), int(program.ranks_per_node()));
   start();
   if (HasFailure())
     return;

@@ -219,7 +219,7 @@ void Adversary::collect(const proto::Collective &collective) {
     }
     result.resize(count * size);
     sumInOrder(reductionOf(collective), sources, result.data(), count,
-               collective.mean() ? ranks() : 1);
+               collective.mean() ? ranks() : 1, program->ranks_per_node());
   }
   for (int rank = 0; rank < ranks(); ++rank)
     std::memcpy(at(rank, collective.dst()), results[size_t(rank)].data(),

@@ -1,13 +1,15 @@
 //===- communicator_test.cpp - conformance tests for communicators --------===//
 
 #include "../gpu/host_ends.h"
-#include "runtime/comm/threads/threads.h"
+#include "many_processes.h"
+#include "runtime/comm/host/host_group.h"
 #include "runtime/support/floats.h"
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <gtest/gtest.h>
+#include <span>
 #include <thread>
 
 using namespace zero::rt;
@@ -19,9 +21,15 @@ using Group = std::vector<std::unique_ptr<Communicator>>;
 /// One way to make a group. To test a new communicator, add a line to kMakers.
 struct Maker {
   const char *name;
-  Group (*make)(const ThreadGroupOptions &);
+  Group (*make)(const GroupOptions &);
 };
-const Maker kMakers[] = {{"threads", makeThreadGroup}, {"gpu", makeSharedGpuGroup}};
+const Maker kMakers[] = {{"threads", makeThreadGroup},
+                         {"gpu", makeSharedGpuGroup},
+                         {"processes", makeOneNode},
+                         {"nodes", makeThreeNodes},
+                         {"pairs", makePairs}};
+/// Those whose ranks all meet at one rendezvous.
+const std::span<const Maker> kOneNode = std::span(kMakers).first(3);
 
 /// Runs body(end of the rank) on one thread per rank.
 std::vector<Status> onAll(Group &group, const std::function<Status(Communicator &)> &body) {
@@ -58,20 +66,27 @@ T valueAt(int rank, uint64_t i) {
     return T(1) / T(3 + rank * 7 + int(i % 101)) * T(rank % 2 ? 1e4 : 1e-3);
 }
 
-/// The sum or mean, computed in Arithmetic and rounded to T once.
+/// The sum or mean, computed in Arithmetic and rounded to T once. Each `group` ranks are added
+/// first.
 template <typename T, typename Arithmetic = T>
-T sumAt(int ranks, uint64_t i, bool mean = false) {
-  auto sum = Arithmetic(valueAt<T>(0, i));
-  for (int rank = 1; rank < ranks; ++rank)
-    sum = Arithmetic(sum + Arithmetic(valueAt<T>(rank, i)));
+T sumAt(int ranks, int group, uint64_t i, bool mean = false) {
+  auto sum = Arithmetic(T());
+  for (int first = 0; first < ranks; first += group) {
+    auto part = Arithmetic(valueAt<T>(first, i));
+    for (int rank = first + 1; rank < std::min(ranks, first + group); ++rank)
+      part = Arithmetic(part + Arithmetic(valueAt<T>(rank, i)));
+    sum = first == 0 ? part : Arithmetic(sum + part);
+  }
   return T(mean ? Arithmetic(sum / Arithmetic(ranks)) : sum);
 }
 
-class Conformance : public testing::TestWithParam<std::tuple<Maker, int, uint64_t>> {
+class Conformance : public testing::TestWithParam<std::tuple<Maker, int, uint64_t, int>> {
 protected:
   int ranks = std::get<1>(GetParam());
   uint64_t size = std::get<2>(GetParam());
-  Group group = std::get<0>(GetParam()).make({.ranks = ranks, .timeoutSeconds = 60});
+  int ranksPerNode = std::get<3>(GetParam());
+  Group group = std::get<0>(GetParam())
+                    .make({.ranks = ranks, .timeoutSeconds = 60, .ranksPerNode = ranksPerNode});
   const Call call{"test"};
 
   template <typename T>
@@ -106,7 +121,8 @@ protected:
       T *slice = inPlace ? data.data() + end.rank() * size : own.data();
       ZERO_RT_TRY(end.reduceScatter(call, how, data.data(), slice, size));
       for (uint64_t i = 0; i < size; ++i)
-        EXPECT_EQ(slice[i], (sumAt<T, Arithmetic>(ranks, end.rank() * size + i, mean)));
+        EXPECT_EQ(slice[i], (sumAt<T, Arithmetic>(ranks, ranksPerNode ? ranksPerNode : ranks,
+                                                  end.rank() * size + i, mean)));
       return Status();
     }));
   }
@@ -118,7 +134,8 @@ protected:
       std::vector<T> data = input<T>(end.rank(), size);
       ZERO_RT_TRY(end.allReduce(call, how, data.data(), size));
       for (uint64_t i = 0; i < size; ++i)
-        EXPECT_EQ(data[i], (sumAt<T, Arithmetic>(ranks, i, mean)));
+        EXPECT_EQ(data[i],
+                  (sumAt<T, Arithmetic>(ranks, ranksPerNode ? ranksPerNode : ranks, i, mean)));
       return Status();
     }));
   }
@@ -223,15 +240,21 @@ TEST_P(Conformance, ManyInARowOnTheSameBuffers) {
   }));
 }
 
+std::string nameOf(const testing::TestParamInfo<Conformance::ParamType> &info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::to_string(std::get<1>(info.param)) +
+         "_" + std::to_string(std::get<2>(info.param)) + (std::get<3>(info.param) ? "_byNode" : "");
+}
 INSTANTIATE_TEST_SUITE_P(All, Conformance,
                          testing::Combine(testing::ValuesIn(kMakers),
-                                          testing::Values(1, 2, 3, 4, 7),
-                                          testing::Values(0, 1, 63, 64, 5001)),
-                         [](const auto &info) {
-                           return std::string(std::get<0>(info.param).name) + "_" +
-                                  std::to_string(std::get<1>(info.param)) + "_" +
-                                  std::to_string(std::get<2>(info.param));
-                         });
+                                          testing::Values(1, 2, 4, 6, 7),
+                                          testing::Values(0, 1, 64, 5001), testing::Values(0, 2)),
+                         nameOf);
+/// More than a rank reads or sends at a time.
+INSTANTIATE_TEST_SUITE_P(Large, Conformance,
+                         testing::Combine(testing::ValuesIn(std::span(kMakers).last(3)),
+                                          testing::Values(4), testing::Values(70001),
+                                          testing::Values(0, 2)),
+                         nameOf);
 
 class Waiting : public testing::TestWithParam<Maker> {};
 
@@ -256,7 +279,7 @@ TEST_P(Waiting, IsCountedByThoseWhoWait) {
       EXPECT_GT(group[rank]->waited(), group[kLate]->waited());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Waiting, testing::ValuesIn(kMakers),
+INSTANTIATE_TEST_SUITE_P(All, Waiting, testing::ValuesIn(kOneNode),
                          [](const auto &info) { return info.param.name; });
 
 class Failure : public testing::TestWithParam<Maker> {};
@@ -319,7 +342,7 @@ TEST_P(Failure, NoSumOfOtherTypes) {
   EXPECT_EQ(status.getMessage(), "a sum over ranks of bfloat16 in float16");
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Failure, testing::ValuesIn(kMakers),
+INSTANTIATE_TEST_SUITE_P(All, Failure, testing::ValuesIn(kOneNode),
                          [](const auto &info) { return info.param.name; });
 
 } // namespace

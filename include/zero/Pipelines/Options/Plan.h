@@ -31,6 +31,11 @@ struct PlaceOptions : Group {
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{parent, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
                          llvm::cl::value_desc("N")};
+  Option<unsigned> ranksPerNode{
+      parent, "ranks-per-node",
+      llvm::cl::desc("sums add the ranks of each node first, then nodes, so that only sums cross "
+                     "between nodes of N ranks (0: all ranks in order)"),
+      llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<ByteSize> bucketBytes{parent, "bucket-bytes",
                                llvm::cl::desc("maximum size of a bucket of parameters (25MB)"),
                                llvm::cl::init(ByteSize{25000000})};

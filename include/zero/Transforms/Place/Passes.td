@@ -75,6 +75,8 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
     Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">,
+    Option<"ranksPerNode", "ranks-per-node", "unsigned", /*default=*/"0",
+           "ranks whose values are added before those of other nodes; 0: all ranks in order">,
     Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
            "size in bytes below which a parameter is not sharded">,
     Option<"params", "params", "::zero::Tier", /*default=*/"::zero::Tier::Device",

@@ -1,17 +1,19 @@
-//===- group_member.cpp - a rank among threads of one process -------------===//
+//===- group_member.cpp - a rank among those of its node ------------------===//
 
-#include "runtime/comm/threads/group_member.h"
+#include "runtime/comm/host/group_member.h"
 
 namespace zero::rt {
 
-Status GroupMember::begin(const Call &call, Kind kind, const void *data, uint64_t elements) {
+Status GroupMember::begin(const Call &call, Kind kind, const void *source, void *destination,
+                          uint64_t elements) {
   if (begun++ == stallAt)
     return group->sleepUntilAborted();
-  Offer &mine = group->offer(self, begun);
-  mine = {data, call.label, call.index, elements, kind};
-  ZERO_RT_TRY(group->arrive(self, call));
+  Offer &mine = group->offer(place(), begun);
+  mine = {source, destination, call.index, elements, kind};
+  mine.setLabel(call.label);
+  ZERO_RT_TRY(arrive(call));
   for (int peer = 0; peer < group->size(); ++peer) {
-    const Offer &theirs = group->offer(peer, begun);
+    const Offer &theirs = offered(peer);
     if (theirs.matches(mine))
       continue;
     Status status =
@@ -19,7 +21,7 @@ Status GroupMember::begin(const Call &call, Kind kind, const void *data, uint64_
              "ranks disagree: rank %d is at collective %llu ('%s', %llu elements), "
              "rank %d at %llu ('%s', %llu elements)",
              self, static_cast<unsigned long long>(mine.index), escape(mine.label).c_str(),
-             static_cast<unsigned long long>(mine.elements), peer,
+             static_cast<unsigned long long>(mine.elements), group->rankAt(peer),
              static_cast<unsigned long long>(theirs.index), escape(theirs.label).c_str(),
              static_cast<unsigned long long>(theirs.elements));
     group->abort(status);
