@@ -1,11 +1,13 @@
-"""A line of progress on standard error, as tqdm has it; in notebooks tqdm's own, if installed."""
+"""A line of progress on standard error, as tqdm has it; in notebooks tqdm's bar, if tqdm and
+ipywidgets are installed."""
 
 import os
 import sys
 import time
 
 _BLOCKS = " ▏▎▍▌▋▊▉█"
-_LEAST_SECONDS = 0.1  # between two lines on a terminal
+_LEAST_SECONDS = 0.1  # between two lines that are written over
+_WIDTH = 100  # where there is no terminal
 
 
 def _clock(seconds):
@@ -37,41 +39,54 @@ def line_of(done, total, seconds, figures="", width=80, unit="step"):
 
 
 class Line:
-    """A line that is written over on a terminal, and written once where there is none."""
+    """A line that is written over on a terminal and in a notebook, and else written once.
 
-    def __init__(self, total, stream=None):
+    notebook: the stream is a cell's: it is no terminal, but has carriage returns.
+    """
+
+    def __init__(self, total, stream=None, notebook=False):
         self.total = total
         self.done = 0
         self._stream = stream or sys.stderr
-        self._terminal = self._stream.isatty()
+        self._notebook = notebook
+        self._live = notebook or self._stream.isatty()
         self._begin = self._last = time.monotonic()
         self._figures = ""
 
-    def _text(self):
-        try:
-            width = os.get_terminal_size(self._stream.fileno()).columns - 1
-        except (OSError, ValueError):
-            width = 100
-        return line_of(self.done, self.total, time.monotonic() - self._begin, self._figures, width)
+    def _width(self):
+        # In a notebook the stream has the terminal of the server, if there is one.
+        if not self._notebook:
+            try:
+                return os.get_terminal_size(self._stream.fileno()).columns - 1
+            except (OSError, ValueError):
+                pass
+        return _WIDTH
+
+    def _write(self, end=""):
+        width = self._width()
+        text = line_of(self.done, self.total, time.monotonic() - self._begin, self._figures, width)
+        # Blanks cover the rest of a longer line.
+        self._stream.write(("\r" + text.ljust(width) if self._live else text) + end)
+        self._stream.flush()
 
     def update(self, figures):
         self.done += 1
         self._figures = figures
         now = time.monotonic()
-        if self._terminal and now - self._last >= _LEAST_SECONDS:
+        if self._live and now - self._last >= _LEAST_SECONDS:
             self._last = now
-            self._stream.write("\r" + self._text() + "\x1b[K")
-            self._stream.flush()
+            self._write()
 
     def close(self):
-        self._stream.write(f"\r{self._text()}\x1b[K\n" if self._terminal else self._text() + "\n")
-        self._stream.flush()
+        self._write("\n")
 
 
 class _Notebook:
     """The same with tqdm.notebook."""
 
     def __init__(self, total):
+        # Without ipywidgets the bar is an error, too, but a half-made bar prints another one.
+        import ipywidgets
         from tqdm.notebook import tqdm
         self._bar = tqdm(total=total or None, unit="step")
 
@@ -94,16 +109,18 @@ class _Nothing:
 def _is_notebook():
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
-    return type(shell).__name__ == "ZMQInteractiveShell"
+    # The shells of IPython in a terminal have no kernel. Hosts have classes of their own.
+    return getattr(shell, "kernel", None) is not None
 
 
 def progress_of(total, shown):
     """Something with update(figures) and close(); total: 0 if it is not known."""
     if not shown:
         return _Nothing()
-    if _is_notebook():
+    notebook = _is_notebook()
+    if notebook:
         try:
             return _Notebook(total)
         except ImportError:
             pass
-    return Line(total)
+    return Line(total, notebook=notebook)
