@@ -77,6 +77,7 @@ RULES = {
     "runtime/include": [],
     "runtime/support": [RT_API],
     "runtime/format": [RT_API, "runtime/support", "protobuf"],
+    "runtime/processes": [RT_API, "runtime/support"],
     "runtime/verify": [RT_API, "runtime/support", "runtime/format"],
     "runtime/io": [RT_API, "runtime/support", "protobuf", "zlib", "flatbuffers"],
     "runtime/checkpoint": [RT_API, "runtime/support", "runtime/format", "runtime/io", "protobuf",
