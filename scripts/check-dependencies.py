@@ -154,7 +154,7 @@ def target_of(include):
         return "protobuf"
     if parts[0] == "oneapi":
         return "dnnl"
-    if parts[0] in ("sys", "linux"):
+    if parts[0] in ("sys", "linux", "netinet"):
         return None
     return include
 

@@ -2,15 +2,15 @@
 # usage: test-threads.sh [BUILD]
 #
 # Runs multithreaded code under ThreadSanitizer: the unit tests of communicators, lanes, tiers,
-# checkpoints, devices and sessions, and two training runs that use all of them, compiled by
-# BUILD's zeroc. Builds build/tsan first (20 minutes on 2 cores). test/unit/runtime/tsan.supp
+# checkpoints, devices, sessions and processes, and two training runs that use all of them, compiled
+# by BUILD's zeroc. Builds build/tsan first (20 minutes on 2 cores). test/unit/runtime/tsan.supp
 # lists the suppressed reports with their reasons. Compiled kernels and libraries are not
 # instrumented.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 zeroc=$(realpath "${1:-build}")/bin/zeroc
 targets=(zero-run)
-for part in communicator checkpoint io tier executor device; do
+for part in communicator checkpoint io tier executor device processes; do
   targets+=("runtime-$part-test")
 done
 cmake --preset tsan >/dev/null

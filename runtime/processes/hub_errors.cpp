@@ -1,0 +1,66 @@
+//===- hub_errors.cpp - errors that process 0 finds -----------------------===//
+
+#include "runtime/processes/hub_errors.h"
+
+namespace zero::rt {
+
+/// "a, b and c", or the first of many.
+static std::string listOf(const std::vector<std::string> &names) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  const size_t shown = names.size() > kShown + 1 ? kShown : names.size();
+  for (size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return shown < names.size() ? text + format(" and %zu others", names.size() - shown) : text;
+}
+
+Status checkHello(const ControlOptions &options, const Peers &peers, const Hello &hello) {
+  const auto refuse = [](std::string text) {
+    return Status(ZERO_RT_INVALID_ARGUMENT, std::move(text));
+  };
+  const std::string own = peers[0].name.full(), other = hello.name.full();
+  if (hello.protocol != kProtocol || hello.version != ZERO_VERSION)
+    return refuse(format("all processes must have the same version: %s has %s (protocol %u), %s "
+                         "has %s (protocol %u)",
+                         own.c_str(), ZERO_VERSION, kProtocol,
+                         hello.protocol == kProtocol ? other.c_str() : "another process",
+                         escape(hello.version).c_str(), hello.protocol));
+  if (hello.processes != options.processes)
+    return refuse(format("processes expect jobs of different sizes: %d processes by %s, %d by %s",
+                         options.processes, own.c_str(), hello.processes, other.c_str()));
+  if (hello.process < 0 || hello.process >= options.processes)
+    return refuse(format("%s is process %d: expected a number less than %d", other.c_str(),
+                         hello.process, options.processes));
+  const Peer &same = peers[hello.process];
+  if (hello.process == 0 || same.connection)
+    return refuse(format("both are process %d: %s and %s", hello.process, same.name.full().c_str(),
+                         other.c_str()));
+  return {};
+}
+
+Status notConnected(const ControlOptions &options, const Peers &peers, const std::string &address) {
+  std::vector<std::string> numbers;
+  for (size_t process = 1; process < peers.size(); ++process)
+    if (!peers[process].connection)
+      numbers.push_back(std::to_string(process));
+  return fail(ZERO_RT_TIMEOUT, "process%s %s of %d did not connect to %s within %g s",
+              numbers.size() == 1 ? "" : "es", listOf(numbers).c_str(), options.processes,
+              escape(address).c_str(), options.timeoutSeconds);
+}
+
+Status differentCalls(const Peers &peers, const Gathering &gathering, const Message &part) {
+  return fail(ZERO_RT_INTERNAL, "processes make different calls: %s is at '%s', %s at '%s'",
+              peers[gathering.first()].name.full().c_str(), gathering.what().c_str(),
+              peers[part.header.from].name.full().c_str(), Gathering::whatOf(part).c_str());
+}
+
+Status notArrived(const ControlOptions &options, const Peers &peers, const Gathering &gathering) {
+  std::vector<std::string> names;
+  for (int process = 0; process < options.processes; ++process)
+    if (gathering.isMissing(process))
+      names.push_back(peers[process].name.full());
+  return fail(ZERO_RT_TIMEOUT, "%s did not arrive at '%s' within %g s", listOf(names).c_str(),
+              gathering.what().c_str(), options.timeoutSeconds);
+}
+
+} // namespace zero::rt
