@@ -88,6 +88,8 @@ RULES = {
     "runtime/comm/device": [*COMM, "runtime/support", "runtime/comm/host", "runtime/device/cuda"],
     "runtime/comm/nccl": [*COMM, "runtime/support", "runtime/comm/host", "runtime/comm/device",
                           "runtime/device/cuda"],
+    # Messages between processes. <mpi.h> is included by the plugins only.
+    "runtime/comm/mpi": [*COMM, "runtime/comm/link.h", "runtime/support"],
     "runtime/device": [RT_API, "runtime/support", "runtime/format"],
     "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl"],
     # Both devices normalize and check matrix products with the same code.

@@ -23,6 +23,8 @@ INPUTS = Path(__file__).parent / "Inputs" / "wheel"
 EXPORTED = {
     "libzero_compiler.so": {"zerocMain", "zeroOptMain", "zeroTranslateMain", "zeroLinkerMain"},
     "_native.abi3.so": {"PyInit__native"},
+    "libzero_mpi_openmpi.so": {"zero_mpi_plugin"},
+    "libzero_mpi_mpich.so": {"zero_mpi_plugin"},
 }
 # What manylinux expects of a system, beside the wheel's own libraries.
 SYSTEM = re.compile(r"(libc|libm|libgcc_s|libstdc\+\+|libz|ld-linux-x86-64)\.so\.\d+")
