@@ -26,7 +26,7 @@ set(ZERO_CHECK_TOOLS zero-opt zero-translate zeroc zero-run zero-sim)
 
 add_custom_target(check-zero
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/test.sh ${PROJECT_BINARY_DIR}
-  DEPENDS ${ZERO_CHECK_TOOLS} ${unit_tests} zero_rt zero-faults fuzz-readers fuzz-compiler transfers
+  DEPENDS ${ZERO_CHECK_TOOLS} ${unit_tests} zero_rt zero-faults fuzz-readers fuzz-compiler transfers mpi-link-program
     ${mpi_plugins}
     $<TARGET_NAME_IF_EXISTS:zero_native>
   USES_TERMINAL COMMENT "Run all tests")

@@ -94,6 +94,15 @@ if "avx512vl" in Path("/proc/cpuinfo").read_text():
 if os.geteuid() == 0 and os.path.exists(os.path.join(build, "wheel", "index")):
     config.available_features.add("wheel")
     config.environment["ZERO_WHEEL_PYTHONS"] = os.environ.get("ZERO_WHEEL_PYTHONS", "")
+# Messages between processes, with each MPI whose launcher and plugin are there. Debian's launchers
+# have these names. Open MPI does not start more processes than cores, or those of root, unasked.
+for abi, launcher, options in (
+        ("openmpi", "mpirun.openmpi", "--allow-run-as-root --oversubscribe --bind-to none"
+         " --mca odls_base_sigkill_timeout 0"),
+        ("mpich", "mpiexec.mpich", "")):
+    if shutil.which(launcher) and os.path.exists(os.path.join(build, "lib", f"libzero_mpi_{abi}.so")):
+        config.available_features.add(abi)
+        config.substitutions.append((f"%{abi}_run", f"{launcher} {options}"))
 # Tests that take too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")
