@@ -77,7 +77,7 @@ RULES = {
     "runtime/include": [],
     "runtime/support": [RT_API],
     "runtime/format": [RT_API, "runtime/support", "protobuf"],
-    "runtime/processes": [RT_API, "runtime/support"],
+    "runtime/processes": [RT_API, "runtime/support", "runtime/comm/mpi/mpi.h"],
     "runtime/verify": [RT_API, "runtime/support", "runtime/format"],
     "runtime/io": [RT_API, "runtime/support", "protobuf", "zlib", "flatbuffers"],
     "runtime/checkpoint": [RT_API, "runtime/support", "runtime/format", "runtime/io", "protobuf",
@@ -105,7 +105,7 @@ RULES = {
                         "runtime/format", "runtime/io", "runtime/execute"],
     "runtime/session": ["runtime/comm", "runtime/device", RT_API, "runtime/support",
                         "runtime/format", "runtime/verify", "runtime/io", "runtime/checkpoint",
-                        "runtime/load", "runtime/execute"],
+                        "runtime/load", "runtime/execute", "runtime/processes"],
     "runtime/api": [RT_API, "runtime/support", "runtime/format", "runtime/verify", "runtime/load",
                     "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
@@ -156,7 +156,7 @@ def target_of(include):
         return "protobuf"
     if parts[0] == "oneapi":
         return "dnnl"
-    if parts[0] in ("sys", "linux", "netinet"):
+    if parts[0] in ("sys", "linux", "arpa", "net", "netinet"):
         return None
     return include
 

@@ -71,10 +71,9 @@ zero_rt_status zero_rt_measure_machine(const zero_rt_executable *executable,
                                        zero_rt_machine *machine) {
   return guard([&] {
     ZERO_RT_TRY(checkOptions(*options));
-    const proto::Program &program = executable->program->tables();
-    const int threads =
-        options->threads_per_rank ? options->threads_per_rank : defaultThreads(program);
-    return measureMachine({executable->program->ranks(), threads, options->pin}, *machine);
+    TeamOptions team = teamOf(executable->program->tables(), *options);
+    team.firstRank = 0; // those of this process, while the others do the same
+    return measureMachine(team, *machine);
   });
 }
 
@@ -89,9 +88,9 @@ zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, con
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "expected at most 1024 ranks and 1 to 1024 threads of each, got %d and %d",
                   options->ranks, options->threads_per_rank);
-    TeamOptions team{options->ranks, options->threads_per_rank, options->pin};
-    if (team.ranks == 0)
-      team.ranks = std::max(1, usableCores() / team.threadsPerRank);
+    const int cores = std::max(1, usableCores() / options->threads_per_rank);
+    const TeamOptions team = TeamOptions::ofAll(options->ranks ? options->ranks : cores,
+                                                options->threads_per_rank, options->pin);
     if (team.ranks * team.threadsPerRank > usableCores())
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "%d ranks of %d threads on %d cores: threads would share cores, and the "

@@ -8,7 +8,6 @@ void zero_rt_session_options_default(zero_rt_session_options *options) {
   *options = {};
   options->timeout_seconds = 120;
   options->pin = -1;
-  options->rank = -1;
   options->stall_rank = -1;
   options->stall_collective = -1;
 }
@@ -39,6 +38,23 @@ zero_rt_status zero_rt_session_set_learning_rate(zero_rt_session *session, float
 zero_rt_status zero_rt_session_step(zero_rt_session *session, uint32_t flags,
                                     zero_rt_step_result *result) {
   return guard([&] { return session->session->step(flags, *result); });
+}
+
+zero_rt_status zero_rt_session_serve(zero_rt_session *session) {
+  return guard([&] { return session->session->serve(); });
+}
+
+zero_rt_status zero_rt_session_end_service(zero_rt_session *session) {
+  return guard([&] { return session->session->endService(); });
+}
+
+zero_rt_status zero_rt_session_any(zero_rt_session *session, int mine, int *any) {
+  return guard([&]() -> Status {
+    bool result = false;
+    ZERO_RT_TRY(session->session->any(mine != 0, result));
+    *any = result;
+    return {};
+  });
 }
 
 zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *data,

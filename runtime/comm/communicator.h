@@ -81,6 +81,11 @@ public:
   /// Received so far.
   virtual Traffic traffic() const = 0;
 
+  /// Collectives that this rank has begun so far. From any thread.
+  virtual uint64_t begunSoFar() const { return 0; }
+  /// The last of them, for errors: "collective 3 ('layer.7')"; empty if there was none.
+  virtual std::string lastBegun() const { return {}; }
+
   /// Nanoseconds that this rank has waited for others so far, in collectives.
   virtual uint64_t waited() const = 0;
 };

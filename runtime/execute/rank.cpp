@@ -23,8 +23,8 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
       device, {options.checkMemory, options.hasIdleCores, options.timeoutSeconds, options.owner});
 }
 
-Status Rank::exchange(Device &device, const Note &own, std::vector<Note> &all) {
-  Status status = notes.run(device, *queue, *communicator, own, all);
+Status Rank::any(Device &device, bool mine, bool &result) {
+  Status status = vote.any(device, *queue, *communicator, mine, result);
   if (!status.ok())
     communicator->abort(status);
   return status;

@@ -3,11 +3,11 @@
 #ifndef RUNTIME_EXECUTE_RANK_H
 #define RUNTIME_EXECUTE_RANK_H
 
-#include "runtime/execute/exchange.h"
 #include "runtime/execute/executor.h"
 #include "runtime/execute/memory_check.h"
 #include "runtime/execute/state.h"
 #include "runtime/execute/step_recording.h"
+#include "runtime/execute/vote.h"
 
 namespace zero::rt {
 
@@ -32,13 +32,18 @@ public:
   /// Reserves and touches the arenas, reads initial values, resolves commands, starts lanes.
   Status prepare(Device &device, const InitialFiles &files, const RankOptions &options);
 
-  /// Sends `own` to all ranks and returns the messages of all, by rank. Between steps; all take
-  /// part.
-  Status exchange(Device &device, const Note &own, std::vector<Note> &all);
+  /// Whether any rank gives `mine`. Between steps; all take part.
+  Status any(Device &device, bool mine, bool &result);
   /// Runs one step. A failure is sent to the other ranks before it is returned.
   Status step(const StepRequest &request);
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();
+  /// Ends the waits of this rank with `reason`. From any thread.
+  void abort(const Status &reason) { communicator->abort(reason); }
+  /// The collective that it has begun last; empty: none.
+  std::string lastCollective() const { return communicator->lastBegun(); }
+  /// Collectives that it has begun so far. From any thread.
+  uint64_t collectives() const { return communicator->begunSoFar(); }
 
   /// Records the next `steps` steps and discards the previous recording; 0: records none.
   void record(uint64_t steps, Recorder::Clock::time_point origin);
@@ -57,7 +62,7 @@ private:
   std::shared_ptr<const LoadedProgram> program;
   std::unique_ptr<Communicator> communicator;
   RankMemory memory;
-  Exchange notes;
+  Vote vote;
   std::unique_ptr<Queue> queue;
   std::optional<StepData> data;
   std::optional<MemoryCheck> check;

@@ -10,6 +10,7 @@
 #include <new>
 #include <sched.h>
 #include <thread>
+#include <unistd.h>
 
 namespace zero::rt {
 
@@ -57,42 +58,46 @@ void Team::Shared::work(int index, int rank) {
   }
 }
 
-/// Binds rank `rank` to its cores: by default only when the ranks use up the machine,
+/// Whether this process may use all cores of the machine, or a launcher has bound it to some.
+static bool mayUseAllCores(const cpu_set_t &allowed) {
+  return CPU_COUNT(&allowed) >= int(::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/// Binds the rank of index `index` to its cores: by default only when the ranks use up the machine,
 /// because then moving can only hurt, while a smaller job should make way. OpenMP's
 /// threads of the rank inherit the cores, also those that it starts later on: so all are
 /// bound to them as a set.
-static void pinTo(const TeamOptions &options, int rank) {
+static void pinTo(const TeamOptions &options, int index) {
   cpu_set_t allowed;
   if (options.pin == 0 || ::sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
     return;
-  int wanted = options.ranks * options.threadsPerRank;
-  int cores = CPU_COUNT(&allowed);
+  const bool shares = mayUseAllCores(allowed); // with other processes of this node
+  const int wanted = (shares ? options.neighbours : options.ranks) * options.threadsPerRank;
+  const int cores = CPU_COUNT(&allowed);
   if (wanted > cores || (options.pin < 0 && wanted != cores))
     return;
   cpu_set_t mine;
   CPU_ZERO(&mine);
-  int first = rank * options.threadsPerRank;
-  for (int core = 0, index = 0; core < CPU_SETSIZE; ++core) {
+  const int first = ((shares ? options.place : 0) + index) * options.threadsPerRank;
+  for (int core = 0, number = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &allowed))
       continue;
-    if (index >= first && index < first + options.threadsPerRank)
+    if (number >= first && number < first + options.threadsPerRank)
       CPU_SET(core, &mine);
-    ++index;
+    ++number;
   }
   ::sched_setaffinity(0, sizeof(mine), &mine);
 }
 
-Team::Team(const TeamOptions &options)
-    : options(options), firstRank(options.only < 0 ? 0 : options.only),
-      members(options.only < 0 ? options.ranks : 1), shared(std::make_shared<Shared>()) {
-  shared->results.resize(members);
-  shared->finished.resize(members, true);
-  for (int index = 0; index < members && started.ok(); ++index) {
+Team::Team(const TeamOptions &options) : options(options), shared(std::make_shared<Shared>()) {
+  shared->results.resize(options.ranks);
+  shared->finished.resize(options.ranks, true);
+  for (int index = 0; index < options.ranks && started.ok(); ++index) {
     std::thread thread;
-    const int rank = firstRank + index;
+    const int rank = options.firstRank + index;
     started =
         startThread("rank " + std::to_string(rank), thread, [state = shared, options, index, rank] {
-          pinTo(options, rank);
+          pinTo(options, index);
           state->work(index, rank);
         });
     if (started.ok())
@@ -125,9 +130,9 @@ Status Team::collect(bool complete) const {
   if (complete || !first)
     return first ? *first : Status();
   std::string missing;
-  for (int index = 0; index < members; ++index)
+  for (int index = 0; index < options.ranks; ++index)
     if (!shared->finished[index])
-      missing += (missing.empty() ? "" : ", ") + std::to_string(firstRank + index);
+      missing += (missing.empty() ? "" : ", ") + std::to_string(options.firstRank + index);
   return fail(first->getCode(), "%s; rank %s did not return", first->getMessage().c_str(),
               missing.c_str());
 }
@@ -136,9 +141,9 @@ Status Team::run(std::function<Status(int)> job) {
   ZERO_RT_TRY(started);
   std::unique_lock<std::mutex> lock(shared->mutex);
   shared->job = std::move(job);
-  shared->results.assign(members, Status());
-  shared->finished.assign(members, false);
-  shared->running = members;
+  shared->results.assign(options.ranks, Status());
+  shared->finished.assign(options.ranks, false);
+  shared->running = options.ranks;
   shared->failed = false;
   ++shared->generation;
   shared->start.notify_all();

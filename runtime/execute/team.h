@@ -12,12 +12,20 @@
 namespace zero::rt {
 
 struct TeamOptions {
-  int ranks = 1; ///< of the program
+  int firstRank = 0, ranks = 1;  ///< whose threads are here
+  int neighbours = 1, place = 0; ///< ranks of this node, and the place of the first one among them
   int threadsPerRank = 1;
   int pin = -1; ///< 1 yes, if there are enough cores; 0 no; -1 when the ranks fill the machine
+  /// For all ranks of a program.
+  static TeamOptions ofAll(int ranks, int threadsPerRank, int pin) {
+    TeamOptions options;
+    options.ranks = options.neighbours = ranks;
+    options.threadsPerRank = threadsPerRank;
+    options.pin = pin;
+    return options;
+  }
   /// How long the others may take to come back once one rank has failed.
   double graceSeconds = 5;
-  int only = -1; ///< the one rank whose thread is here; -1: all
 };
 
 /// Threads that live as long as the session, one for each rank of this process: library thread
@@ -39,7 +47,6 @@ private:
   struct Shared;
   Status collect(bool complete) const;
   TeamOptions options;
-  int firstRank, members; ///< ranks whose threads are here
   std::shared_ptr<Shared> shared;
   Status started; ///< whether all threads could be
   bool lost = false;

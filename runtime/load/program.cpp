@@ -10,10 +10,10 @@
 
 namespace zero::rt {
 
-int defaultThreads(const proto::Program &program) {
+int defaultThreads(const proto::Program &program, int ranks) {
   if (program.threads() > 0)
     return static_cast<int>(program.threads());
-  return std::max(1, usableCores() / static_cast<int>(program.ranks()));
+  return std::max(1, usableCores() / ranks);
 }
 
 uint64_t arenaBytes(const proto::Program &program, proto::Tier tier) {

@@ -63,7 +63,7 @@ std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 
 /// Threads of a rank that memory was planned for, or, without a plan, the usable cores divided by
 /// the ranks, at least 1.
-int defaultThreads(const proto::Program &program);
+int defaultThreads(const proto::Program &program, int ranks);
 
 /// Commands that are listed, over all segments.
 size_t countCommands(const proto::Program &program);

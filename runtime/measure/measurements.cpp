@@ -14,9 +14,9 @@ namespace zero::rt {
 /// The bytes of each rank: in total twice the caches that one core of current processors reaches,
 /// and four times each core's share of them.
 static uint64_t bytesOfRank(const TeamOptions &options) {
-  const uint64_t threads = uint64_t(options.ranks) * unsigned(options.threadsPerRank);
+  const uint64_t threads = uint64_t(options.neighbours) * unsigned(options.threadsPerRank);
   const uint64_t cores = std::min<uint64_t>(threads, std::thread::hardware_concurrency());
-  return std::max<uint64_t>(192, 48 * cores) * (uint64_t(1) << 20) / unsigned(options.ranks);
+  return std::max<uint64_t>(192, 48 * cores) * (uint64_t(1) << 20) / unsigned(options.neighbours);
 }
 
 Measurements::Measurements(const TeamOptions &options, uint64_t least)

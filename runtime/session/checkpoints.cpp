@@ -4,6 +4,7 @@
 
 #include "runtime/checkpoint/data_position.h"
 #include "runtime/checkpoint/writer.h"
+#include "runtime/support/checked.h"
 
 namespace zero::rt {
 
@@ -14,11 +15,9 @@ static bool isReady(DataSet &data) { return data.hasInputs() && data.prepare().o
 // Saving
 //===----------------------------------------------------------------------===//
 
-Status Checkpoints::write(const std::string &folder, proto::Manifest about) {
-  ZERO_RT_TRY(lock(folder));
-  ZERO_RT_TRY(checkNoneLater(folder, position.steps, damaged));
+Status Checkpoints::write(const std::string &folder, const proto::Manifest &about) {
   std::unique_ptr<CheckpointWriter> made;
-  ZERO_RT_TRY(CheckpointWriter::create(tables(), folder, std::move(about), made));
+  ZERO_RT_TRY(begin(folder, about, made));
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
   ranks.meter().begin("checkpoint");
   ZERO_RT_TRY(ranks.runBetweenSteps([writer](Ranks::Body &body, int rank) {
@@ -38,25 +37,53 @@ Status Checkpoints::commit(CheckpointWriter &writer) {
 
 /// Keeps others from `folder` until the session ends or saves elsewhere.
 Status Checkpoints::lock(const std::string &folder) {
-  return ranks.getOptions().rank > 0 ? Status() : FolderLock::take(folder, savesTo);
+  return ranks.isFirst() ? FolderLock::take(folder, savesTo) : Status();
 }
 
-/// Rank 0 makes the generation, each writes its part, and rank 0 gives it its name.
+/// What each process has written: bytes and checksum of the file of each of its ranks.
+static std::string encodeFiles(const Ranks &ranks, CheckpointWriter &writer) {
+  std::string text;
+  for (const auto &rank : ranks.here()) {
+    const proto::Manifest::File &file = writer.file(rank->number());
+    text += format("%llu %u ", static_cast<unsigned long long>(file.bytes()), file.crc32());
+  }
+  return text;
+}
+
+static Status decodeFiles(const std::string &text, int firstRank, CheckpointWriter &writer) {
+  std::string_view rest = text;
+  for (int rank = firstRank; !rest.empty(); ++rank) {
+    const size_t first = rest.find(' '), second = rest.find(' ', first + 1);
+    uint64_t bytes;
+    uint32_t crc;
+    if (second == rest.npos || !parseInteger(rest.substr(0, first), bytes) ||
+        !parseInteger(rest.substr(first + 1, second - first - 1), crc))
+      return fail(ZERO_RT_INTERNAL, "a process has not said what it wrote");
+    writer.file(rank).set_bytes(bytes);
+    writer.file(rank).set_crc32(crc);
+    rest.remove_prefix(second + 1);
+  }
+  return {};
+}
+
+Status Checkpoints::begin(const std::string &folder, const proto::Manifest &about,
+                          std::unique_ptr<CheckpointWriter> &writer) {
+  ZERO_RT_TRY(lock(folder));
+  ZERO_RT_TRY(checkNoneLater(folder, position.steps, damaged));
+  return CheckpointWriter::create(tables(), folder, about, writer);
+}
+
+/// Process 0 makes the generation, each writes the part of its ranks, and process 0 gives it its
+/// name.
 Status Checkpoints::writeWithOthers(const std::string &folder, proto::Manifest about) {
-  std::vector<Note> all;
+  std::vector<std::string> all;
   std::unique_ptr<CheckpointWriter> made;
-  const bool first = ranks.getOptions().rank == 0;
-  Status status;
-  if (first)
-    status = lock(folder);
-  if (first && status.ok())
-    status = checkNoneLater(folder, position.steps, damaged);
-  if (first && status.ok())
-    status = CheckpointWriter::create(tables(), folder, about, made);
-  ZERO_RT_TRY(ranks.agree(status, {0, {made ? int64_t(made->token()) : 0}}, all));
-  if (!first)
-    status = CheckpointWriter::join(tables(),
-                                    draftPath(folder, position.steps, uint64_t(all[0].values[0])),
+  Status status = ranks.isFirst() ? begin(folder, about, made) : Status();
+  ZERO_RT_TRY(
+      ranks.agree("begin of a checkpoint", status, std::to_string(made ? made->token() : 0), all));
+  uint64_t token = 0;
+  if (!ranks.isFirst() && parseInteger(std::string_view(all.front()), token))
+    status = CheckpointWriter::join(tables(), draftPath(folder, position.steps, token),
                                     std::move(about), made);
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
   ranks.meter().begin("checkpoint");
@@ -65,19 +92,14 @@ Status Checkpoints::writeWithOthers(const std::string &folder, proto::Manifest a
       return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
     });
   ranks.meter().end();
-  Note written;
-  if (status.ok())
-    written = {0,
-               {int64_t(writer->file(ranks.getOptions().rank).bytes()),
-                writer->file(ranks.getOptions().rank).crc32()}};
-  ZERO_RT_TRY(ranks.agree(status, written, all));
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    writer->file(int(rank)).set_bytes(uint64_t(all[rank].values[0]));
-    writer->file(int(rank)).set_crc32(uint32_t(all[rank].values[1]));
-  }
-  if (first)
+  ZERO_RT_TRY(ranks.agree("files of a checkpoint", status,
+                          status.ok() ? encodeFiles(ranks, *writer) : std::string(), all));
+  const int each = int(ranks.here().size());
+  for (size_t process = 0; process < all.size() && status.ok(); ++process)
+    status = decodeFiles(all[process], int(process) * each, *writer);
+  if (status.ok() && ranks.isFirst())
     status = commit(*writer);
-  return ranks.agree(status, {}, all);
+  return ranks.agree("end of a checkpoint", status);
 }
 
 Status Checkpoints::save(const std::string &folder) {
@@ -90,8 +112,8 @@ Status Checkpoints::save(const std::string &folder) {
     *about.mutable_data() = *savedData;
   else if (isReady(*position.data))
     *about.mutable_data() = saveDataPosition(*position.data, position.batch);
-  Status status = ranks.isOneOfMany() ? writeWithOthers(folder, std::move(about))
-                                      : write(folder, std::move(about));
+  Status status =
+      ranks.isOneOfMany() ? writeWithOthers(folder, std::move(about)) : write(folder, about);
   return status.ok()
              ? status
              : fail(status.getCode(), "checkpoint of step %llu: %s",
@@ -154,27 +176,23 @@ Status Checkpoints::adopt(const CheckpointReader &reader, const std::vector<Dama
   return {};
 }
 
-/// `own`: how loading went here. Ranks must not go on from different states, also where
-/// one of them finds none.
+/// `own`: how loading went here. Processes must not go on from different states, also where one of
+/// them finds none.
 Status Checkpoints::checkSameState(const std::string &path, const Status &own,
                                    const zero_rt_state_result &result) {
-  Note note{own.getCode(), {}};
+  std::string note = "found no checkpoint";
   if (own.ok())
-    note = {ZERO_RT_OK, {int64_t(result.step), int64_t(result.batch)}};
-  std::vector<Note> all;
-  ZERO_RT_TRY(ranks.exchange(note, all));
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == note)
-      continue;
-    auto text = [](const Note &each) {
-      return each.code == ZERO_RT_OK
-                 ? "resumes at step " + std::to_string(each.values[0])
-                 : std::string(each.code == ZERO_RT_NOT_FOUND ? "found no checkpoint" : "failed");
-    };
-    return ranks.end(fail(ZERO_RT_ABORTED, "'%s': rank %d %s, rank %zu %s%s%s",
-                          escape(path).c_str(), ranks.getOptions().rank, text(note).c_str(), rank,
-                          text(all[rank]).c_str(), own.ok() ? "" : ": ", own.getMessage().c_str()));
-  }
+    note = format("resumes at step %llu, batch %llu", static_cast<unsigned long long>(result.step),
+                  static_cast<unsigned long long>(result.batch));
+  else if (own.getCode() != ZERO_RT_NOT_FOUND)
+    note = "failed";
+  std::vector<std::string> all;
+  ZERO_RT_TRY(ranks.agree("state of the ranks", {}, note, all));
+  for (size_t process = 0; process < all.size(); ++process)
+    if (all[process] != note)
+      return ranks.end(fail(ZERO_RT_ABORTED, "'%s': process %d %s, process %zu %s%s%s",
+                            escape(path).c_str(), ranks.getWorld().process(), note.c_str(), process,
+                            all[process].c_str(), own.ok() ? "" : ": ", own.getMessage().c_str()));
   return own;
 }
 
@@ -187,8 +205,7 @@ Status Checkpoints::load(const std::string &path, uint32_t flags, zero_rt_state_
 Status Checkpoints::loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result) {
   std::shared_ptr<CheckpointReader> reader;
   std::vector<Damage> passed;
-  // If there are many ranks, one of them checks all files, so that all ranks find the same intact
-  // ones.
+  // Each process checks all files, so that all find the same intact ones.
   const int parts = int(ranks.here().size());
   auto verify = [&](const std::shared_ptr<CheckpointReader> &tried) {
     ranks.meter().begin("checking the checkpoint");

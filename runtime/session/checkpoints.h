@@ -36,7 +36,9 @@ public:
   const char *nextRemark();
 
 private:
-  Status write(const std::string &folder, proto::Manifest about);
+  Status begin(const std::string &folder, const proto::Manifest &about,
+               std::unique_ptr<CheckpointWriter> &writer);
+  Status write(const std::string &folder, const proto::Manifest &about);
   Status writeWithOthers(const std::string &folder, proto::Manifest about);
   Status lock(const std::string &folder);
   Status commit(CheckpointWriter &writer);

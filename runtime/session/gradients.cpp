@@ -3,6 +3,7 @@
 #include "runtime/session/gradients.h"
 
 #include "runtime/io/safetensors.h"
+#include "runtime/session/collect.h"
 #include "runtime/session/values.h"
 #include "runtime/support/file.h"
 
@@ -11,8 +12,6 @@
 namespace zero::rt {
 
 Status Gradients::keep(bool keeps) {
-  if (keeps)
-    ZERO_RT_TRY(ranks.checkHasAll("gradients"));
   kept = keeps;
   values->resize(kept ? size_t(tables().gradients_size()) : 0);
   for (size_t i = 0; i < values->size(); ++i) {
@@ -23,6 +22,12 @@ Status Gradients::keep(bool keeps) {
   return {};
 }
 
+Status Gradients::gather(int index) const {
+  if (!kept)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "the last step did not keep its gradients");
+  return collectGradient(ranks, tables().gradients(index), (*values)[size_t(index)].data());
+}
+
 Status Gradients::read(const std::string &parameter, void *destination, uint64_t bytes) const {
   if (!kept)
     return fail(ZERO_RT_INVALID_ARGUMENT, "the last step did not keep its gradients");
@@ -30,6 +35,8 @@ Status Gradients::read(const std::string &parameter, void *destination, uint64_t
     if (tables().gradients(i).parameter() != parameter)
       continue;
     ZERO_RT_TRY(checkSize(parameter, (*values)[i].size(), bytes));
+    ZERO_RT_TRY(announce(ranks, {Request::Gradient, i}));
+    ZERO_RT_TRY(gather(i));
     std::copy_n((*values)[i].data(), bytes, static_cast<uint8_t *>(destination));
     return {};
   }

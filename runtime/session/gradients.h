@@ -13,7 +13,7 @@ public:
   using Values = std::vector<std::vector<uint8_t>>; ///< by index of Program.gradients
 
   /// `ranks` must outlive it.
-  explicit Gradients(const Ranks &ranks) : ranks(ranks), values(std::make_shared<Values>()) {}
+  explicit Gradients(Ranks &ranks) : ranks(ranks), values(std::make_shared<Values>()) {}
 
   /// Allocates memory for the gradients of the next step, or frees it. All ranks must have arrived.
   Status keep(bool keeps);
@@ -23,13 +23,15 @@ public:
   std::shared_ptr<Values> room() const { return kept ? values : nullptr; }
 
   Status read(const std::string &parameter, void *destination, uint64_t bytes) const;
+  /// Completes gradient `index` in process 0, as all processes call it at once.
+  Status gather(int index) const;
   Status save(const std::string &path) const;
 
 private:
   const LoadedProgram &program() const { return ranks.program(); }
   const proto::Program &tables() const { return ranks.program().tables(); }
 
-  const Ranks &ranks;
+  Ranks &ranks;
   bool kept = false;
   std::shared_ptr<Values> values;
 };

@@ -3,7 +3,9 @@
 #include "runtime/session/ranks.h"
 
 #include "runtime/format/limits.h"
+#include "runtime/session/process_group.h"
 #include "runtime/session/session_device.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/thread.h"
 #include "runtime/verify/value_check.h"
 
@@ -21,13 +23,34 @@ Status checkOptions(const zero_rt_session_options &options) {
   return {};
 }
 
-static TeamOptions teamOptions(int ranks, const zero_rt_session_options &options) {
-  return {ranks, options.threads_per_rank, options.pin, options.timeout_seconds + 1, options.rank};
+TeamOptions teamOf(const proto::Program &program, const zero_rt_session_options &options) {
+  TeamOptions team =
+      TeamOptions::ofAll(int(program.ranks()), options.threads_per_rank, options.pin);
+  team.graceSeconds = options.timeout_seconds + 1;
+  if (options.world) {
+    const World &world = *options.world->world;
+    const Placement placement = placementOf(world, int(program.ranks()));
+    team.ranks = placement.ranksPerProcess();
+    team.firstRank = placement.firstRank(world.process());
+    team.neighbours = int(placement.ranksOf(world.node()).size());
+    team.place = placement.placeOf(team.firstRank);
+  }
+  if (team.threadsPerRank == 0)
+    team.threadsPerRank = defaultThreads(program, team.neighbours);
+  return team;
 }
 
 Ranks::Ranks(std::shared_ptr<Body> body, const zero_rt_session_options &options)
     : body(std::move(body)), options(options),
-      team(teamOptions(this->body->program->ranks(), options)) {}
+      world(options.world ? options.world->world : nullptr),
+      team(teamOf(this->body->program->tables(), options)) {}
+
+Ranks::~Ranks() {
+  if (world) {
+    world->control().onFailure([](const Status &) {});
+    world->control().onProgress([] { return std::string(); });
+  }
+}
 
 /// How a session reaches the nvme tier.
 static Status diskOptions(const zero_rt_session_options &options, DiskOptions &disk) {
@@ -46,9 +69,8 @@ static Status diskOptions(const zero_rt_session_options &options, DiskOptions &d
 
 /// Whether there are cores besides those that the threads of all ranks use. Lanes of a rank that is
 /// pinned share its cores.
-static bool hasIdleCores(const proto::Program &program, const zero_rt_session_options &options) {
-  const int busy = int(program.ranks()) * options.threads_per_rank;
-  return options.pin <= 0 && usableCores() > busy;
+static bool hasIdleCores(const TeamOptions &team) {
+  return team.pin <= 0 && usableCores() > team.neighbours * team.threadsPerRank;
 }
 
 Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
@@ -56,33 +78,42 @@ Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
   ZERO_RT_TRY(checkOptions(wanted));
   if (wanted.check_memory)
     ZERO_RT_TRY(checkValues(program->tables()));
+  if (wanted.world)
+    ZERO_RT_TRY(checkDivides(*wanted.world->world, program->ranks()));
   zero_rt_session_options options = wanted;
-  if (options.threads_per_rank == 0)
-    options.threads_per_rank = defaultThreads(program->tables());
+  options.threads_per_rank = teamOf(program->tables(), wanted).threadsPerRank;
   auto body = std::make_shared<Body>(options);
   body->program = program;
+  std::unique_ptr<Ranks> made(new Ranks(body, options));
+  if (made->world)
+    ZERO_RT_TRY(made->checkSameProgram());
+  ZERO_RT_TRY(made->agree("start of the ranks", made->prepare()));
+  ranks = std::move(made);
+  return {};
+}
+
+Status Ranks::prepare() {
+  const proto::Program &tables = program().tables();
   std::vector<std::unique_ptr<Communicator>> ends;
-  ZERO_RT_TRY(openDevice(*program, options, body->device, ends));
-  ZERO_RT_TRY(InitialFiles::open(program->tables(), body->files));
+  ZERO_RT_TRY(openDevice(program(), options, world.get(), body->device, ends));
+  ZERO_RT_TRY(InitialFiles::open(tables, body->files));
   DiskOptions disk;
   ZERO_RT_TRY(diskOptions(options, disk));
   // one rank at a time, so that each finds the disk space that the others left
   for (auto &end : ends) {
-    body->ranks.push_back(std::make_unique<Rank>(program, std::move(end), disk));
+    body->ranks.push_back(std::make_unique<Rank>(body->program, std::move(end), disk));
     ZERO_RT_TRY(body->ranks.back()->openFile());
   }
-  std::unique_ptr<Ranks> made(new Ranks(body, options));
-  ZERO_RT_TRY(body->device->prepare(program->tables(), options.threads_per_rank));
-  const RankOptions common{options.check_memory != 0, hasIdleCores(program->tables(), options),
+  ZERO_RT_TRY(body->device->prepare(tables, options.threads_per_rank));
+  const RankOptions common{options.check_memory != 0, hasIdleCores(teamOf(tables, options)),
                            options.timeout_seconds, body, &body->meter};
   body->meter.begin("memory and initial values");
-  ZERO_RT_TRY(made->team.run([body, common](int rank) {
+  ZERO_RT_TRY(team.run([body = body, common](int rank) {
     return body->rank(rank).prepare(*body->device, body->files, common);
   }));
   body->meter.end();
-  if (made->isOneOfMany())
-    ZERO_RT_TRY(made->checkSameProgram());
-  ranks = std::move(made);
+  if (world)
+    listen();
   return {};
 }
 
@@ -92,22 +123,18 @@ Status Ranks::checkAlive() const {
              : fail(ZERO_RT_ABORTED, "the session has ended: %s", failure.getMessage().c_str());
 }
 
+bool Ranks::has(int number) const {
+  const int first = here().front()->number();
+  return number >= first && number < first + int(here().size());
+}
+
 Status Ranks::find(int number, Rank *&rank) const {
   if (number < 0 || number >= program().ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", number, program().ranks());
-  if (isOneOfMany() && number != options.rank)
+  if (!has(number))
     return fail(ZERO_RT_UNSUPPORTED, "rank %d is in another process", number);
   rank = &body->rank(number);
   return {};
-}
-
-Status Ranks::checkHasAll(const char *what) const {
-  if (int(body->ranks.size()) == body->program->ranks())
-    return {};
-  return fail(ZERO_RT_UNSUPPORTED,
-              "%s are assembled from the memory of all ranks, and this process has rank %d: save a "
-              "checkpoint, and load it in one process with all ranks",
-              what, options.rank);
 }
 
 Status Ranks::run(const Job &job) {
@@ -119,43 +146,121 @@ Status Ranks::runBetweenSteps(const Job &job) {
   return team.isLost() ? end(Status(ZERO_RT_ABORTED, status.getMessage())) : status;
 }
 
-Status Ranks::end(Status status) { return failure = std::move(status); }
-
 //===----------------------------------------------------------------------===//
-// Processes exchange the result of an action: then all know whether all have succeeded, and none
-// continues alone.
+// Other processes
 //===----------------------------------------------------------------------===//
 
-Status Ranks::exchange(const Note &own, std::vector<Note> &all) {
-  auto heard = std::make_shared<std::vector<Note>>(); // as long as the thread may write it
-  Status status = runBetweenSteps([heard, own](Body &body, int rank) {
-    return body.rank(rank).exchange(*body.device, own, *heard);
+/// A failure of another process ends the waits of the ranks that are here, and others may ask how
+/// far these are.
+void Ranks::listen() {
+  std::weak_ptr<Body> weak = body;
+  world->control().onProgress([weak] {
+    const auto alive = weak.lock();
+    std::string text;
+    for (size_t i = 0; alive && i < alive->ranks.size(); ++i)
+      text += (i ? " " : "") + std::to_string(alive->ranks[i]->collectives());
+    return text;
   });
-  if (!status.ok())
-    return end(status);
-  all = std::move(*heard);
+  world->control().onFailure([weak](const Status &reason) {
+    if (const auto alive = weak.lock())
+      for (const auto &rank : alive->ranks)
+        rank->abort(reason);
+  });
+}
+
+/// Adds to the error of a timeout which ranks are behind, as seen from all processes: a rank that
+/// did not arrive may itself have waited for another.
+Status Ranks::explain(const Status &status) const {
+  if (status.getCode() != ZERO_RT_TIMEOUT)
+    return status;
+  const std::vector<std::optional<std::string>> answers =
+      world->control().askProgress(std::min(1.0, options.timeout_seconds));
+  std::string silent, behind;
+  uint64_t least = UINT64_MAX;
+  for (size_t process = 0; process < answers.size(); ++process) {
+    const std::string &host = world->getProcesses()[process].host;
+    int rank = int(process * here().size());
+    if (!answers[process]) {
+      silent +=
+          format("%srank %d on host '%s'", silent.empty() ? "" : ", ", rank, escape(host).c_str());
+      continue;
+    }
+    std::string_view rest = *answers[process];
+    for (uint64_t count; !rest.empty(); ++rank) {
+      const size_t space = rest.find(' ');
+      if (!parseInteger(rest.substr(0, space), count))
+        break;
+      rest = space == rest.npos ? std::string_view() : rest.substr(space + 1);
+      if (count < least)
+        behind.clear(), least = count;
+      if (count == least)
+        behind += format("%srank %d on host '%s'", behind.empty() ? "" : ", ", rank,
+                         escape(host).c_str());
+    }
+  }
+  const std::string &who = silent.empty() ? behind : silent;
+  return fail(status.getCode(), "%s; %s %s", status.getMessage().c_str(), who.c_str(),
+              silent.empty() ? "is behind" : "does not answer");
+}
+
+Status Ranks::end(Status status, const std::string &where) {
+  if (world) {
+    status = explain(status);
+    world->control().fail(status);
+    const Status first = world->control().failure();
+    const bool isOwn = first.ok() || first.getMessage().ends_with(status.getMessage());
+    if (!first.ok())
+      status = isOwn || where.empty() ? first
+                                      : fail(first.getCode(), "%s; this process was at %s",
+                                             first.getMessage().c_str(), where.c_str());
+  }
+  return failure = std::move(status);
+}
+
+/// Code, then the note or the message.
+static std::string encode(const Status &status, const std::string &note) {
+  return std::to_string(int(status.getCode())) + " " + (status.ok() ? note : status.getMessage());
+}
+
+Status Ranks::agree(const char *what, const Status &own, const std::string &note,
+                    std::vector<std::string> &all) {
+  if (!world) {
+    all = {note};
+    return own;
+  }
+  if (Status status = world->control().allGather(what, encode(own, note), all); !status.ok())
+    return end(own.ok() ? status : own);
+  ZERO_RT_TRY(own);
+  for (size_t process = 0; process < all.size(); ++process) {
+    std::string &text = all[process];
+    const size_t space = text.find(' ');
+    int code = ZERO_RT_INTERNAL;
+    if (!parseInteger(std::string_view(text).substr(0, space), code) || code != ZERO_RT_OK)
+      return fail(ZERO_RT_ABORTED, "process %zu on host '%s': %s", process,
+                  escape(world->getProcesses()[process].host).c_str(),
+                  text.substr(space + 1).c_str());
+    text.erase(0, space + 1);
+  }
   return {};
 }
 
-Status Ranks::agree(const Status &own, Note note, std::vector<Note> &all) {
-  note.code = own.getCode();
-  ZERO_RT_TRY(exchange(note, all));
-  ZERO_RT_TRY(own);
-  for (size_t rank = 0; rank < all.size(); ++rank)
-    if (all[rank].code != ZERO_RT_OK)
-      return fail(ZERO_RT_ABORTED, "rank %zu failed; its process reports the reason", rank);
-  return {};
+Status Ranks::agree(const char *what, const Status &own) {
+  std::vector<std::string> all;
+  return agree(what, own, "", all);
 }
 
 /// Whether all processes run the same file.
 Status Ranks::checkSameProgram() {
   Header header;
-  std::memcpy(&header, body->program->executable.file.bytes().data(), sizeof(header));
-  std::vector<Note> all;
-  ZERO_RT_TRY(agree({}, {0, {int64_t(header.checksum)}}, all));
-  for (size_t rank = 1; rank < all.size(); ++rank)
-    if (all[rank] != all[0])
-      return fail(ZERO_RT_INVALID_ARGUMENT, "rank %zu has another executable than rank 0", rank);
+  std::memcpy(&header, program().executable.file.bytes().data(), sizeof(header));
+  std::vector<std::string> all;
+  ZERO_RT_TRY(agree("executables", {}, std::to_string(header.checksum), all));
+  for (size_t process = 1; process < all.size(); ++process)
+    if (all[process] != all[0])
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "process %zu on host '%s' has another executable than process 0 on host '%s'",
+                  process, escape(world->getProcesses()[process].host).c_str(),
+                  escape(world->getProcesses()[0].host).c_str());
   return {};
 }
 

@@ -5,15 +5,19 @@
 
 #include "runtime/execute/rank.h"
 #include "runtime/execute/team.h"
+#include "runtime/processes/world.h"
 
 namespace zero::rt {
 
 /// Whether the numbers in `options` can be served.
 Status checkOptions(const zero_rt_session_options &options);
 
-/// The ranks of a program in this process, all or one, each with its thread. If the others are in
-/// other processes it also exchanges messages with them. A failure that leaves ranks in different
-/// states ends the session; it can then only be queried.
+/// The ranks of `program` that this process has.
+TeamOptions teamOf(const proto::Program &program, const zero_rt_session_options &options);
+
+/// The ranks of a program in this process, each with its thread, and the other processes, if there
+/// are any. A failure that leaves ranks in different states ends the session; it can then only be
+/// queried.
 class Ranks {
 public:
   /// Shared with the ranks' threads: one that never comes back keeps it alive.
@@ -36,39 +40,49 @@ public:
   /// Reserves all memory, reads initial values and starts the threads.
   static Status create(const std::shared_ptr<const LoadedProgram> &program,
                        const zero_rt_session_options &options, std::unique_ptr<Ranks> &ranks);
+  ~Ranks();
 
   const LoadedProgram &program() const { return *body->program; }
   const zero_rt_session_options &getOptions() const { return options; }
   Meter &meter() const { return body->meter; }
   /// Those that are here, by number.
   const std::vector<std::unique_ptr<Rank>> &here() const { return body->ranks; }
+  bool has(int number) const;
   /// Finds rank `number`; fails where there is none, or it is in another process.
   Status find(int number, Rank *&rank) const;
-  /// Whether the other ranks are in other processes.
-  bool isOneOfMany() const { return options.rank >= 0; }
+
+  /// Whether there are ranks in other processes, which getWorld() knows.
+  bool isOneOfMany() const { return world != nullptr; }
+  World &getWorld() const { return *world; }
+  /// Whether this process does what only one does, and gets what there is of all.
+  bool isFirst() const { return !world || world->isFirst(); }
+  int processOf(int rank) const { return rank / int(here().size()); }
 
   Status checkAlive() const;
-  /// Checks that all ranks are in this process, as operations on all ranks' memory need; `what`
-  /// names the operation.
-  Status checkHasAll(const char *what) const;
 
   /// Runs `job` on every rank's thread.
   Status run(const Job &job);
   /// The same between steps. A thread that does not return ends the session.
   Status runBetweenSteps(const Job &job);
-  /// Ends the session, and returns `status`, which is why.
-  Status end(Status status);
-  /// Tells all ranks `own`. A failure ends the session.
-  Status exchange(const Note &own, std::vector<Note> &all);
-  /// Tells all ranks how `own` went, with `note`. Fails unless it went well on all.
-  Status agree(const Status &own, Note note, std::vector<Note> &all);
+  /// Ends the session, and returns why: `status`, or what failed before it in another process and
+  /// `where` this one was.
+  Status end(Status status, const std::string &where = {});
+  /// Tells all processes how `own` went, with `note`. Returns the notes of all, by process. Fails
+  /// unless it went well on all; the session goes on. With one process: `own`, and its note.
+  Status agree(const char *what, const Status &own, const std::string &note,
+               std::vector<std::string> &all);
+  Status agree(const char *what, const Status &own);
 
 private:
   Ranks(std::shared_ptr<Body> body, const zero_rt_session_options &options);
+  Status prepare();
   Status checkSameProgram();
+  void listen();
+  Status explain(const Status &status) const;
 
   std::shared_ptr<Body> body;
   zero_rt_session_options options;
+  std::shared_ptr<World> world; ///< null: all ranks are here
   Team team;
   Status failure; ///< that ended this session
 };

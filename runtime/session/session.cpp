@@ -2,7 +2,7 @@
 
 #include "runtime/session/session.h"
 
-#include "runtime/session/values.h"
+#include "runtime/support/checked.h"
 
 #include <algorithm>
 #include <chrono>
@@ -122,13 +122,30 @@ Status Session::run(const StepRequest &request, std::shared_ptr<const void> held
   Status status = ranks->run([request, held = std::move(held)](Ranks::Body &body, int rank) {
     return body.rank(rank).step(request);
   });
-  if (!status.ok())
-    return ranks->end(
-        fail(status.getCode(), "%s %llu: %s", request.evaluate ? "evaluation of batch" : "step",
-             static_cast<unsigned long long>(request.step), status.getMessage().c_str()));
+  if (!status.ok()) {
+    const std::string where = format("%s %llu", request.evaluate ? "evaluation of batch" : "step",
+                                     static_cast<unsigned long long>(request.step));
+    return ranks->end(fail(status.getCode(), "%s: %s", where.c_str(), status.getMessage().c_str()),
+                      where + ", " + ranks->here().front()->lastCollective());
+  }
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   result = resultOf(*ranks->here().front(), request);
   result.seconds = took.count();
+  return {};
+}
+
+/// The time from which the ranks of all processes count: that of process 0 on its node, and the
+/// same moment on others, whose clocks differ.
+static Status findOrigin(Ranks &ranks, Recorder::Clock::time_point &origin) {
+  using Clock = Recorder::Clock;
+  std::vector<std::string> all;
+  ZERO_RT_TRY(ranks.agree("begin of a recording", {},
+                          std::to_string(Clock::now().time_since_epoch().count()), all));
+  origin = Clock::now();
+  int64_t first = 0;
+  const bool isOnFirstNode = !ranks.isOneOfMany() || ranks.getWorld().node() == 0;
+  if (isOnFirstNode && parseInteger(std::string_view(all.front()), first))
+    origin = Clock::time_point(Clock::duration(first));
   return {};
 }
 
@@ -139,86 +156,29 @@ Status Session::record(uint64_t steps) {
   if (steps > uint64_t(PTRDIFF_MAX) / each)
     return fail(ZERO_RT_INVALID_ARGUMENT, "%llu steps are too many to record",
                 static_cast<unsigned long long>(steps));
+  recordings.clear();
+  Recorder::Clock::time_point origin;
+  ZERO_RT_TRY(findOrigin(*ranks, origin));
   // Each on its own thread, so that memory is on the NUMA node of the thread that writes it.
-  return ranks->runBetweenSteps(
-      [steps, origin = Recorder::Clock::now()](Ranks::Body &body, int rank) {
-        body.rank(rank).record(steps, origin);
-        return Status();
-      });
+  return ranks->runBetweenSteps([steps, origin](Ranks::Body &body, int rank) {
+    body.rank(rank).record(steps, origin);
+    return Status();
+  });
 }
 
-Status Session::recording(int rank, zero_rt_recording &recording) const {
-  Rank *found = nullptr;
-  ZERO_RT_TRY(ranks->find(rank, found));
-  recording = found->recording();
+Status Session::any(bool mine, bool &result) {
+  ZERO_RT_TRY(ranks->checkAlive());
+  auto wanted = std::make_shared<std::vector<char>>(size_t(tables().ranks()), 0);
+  Status status = ranks->runBetweenSteps([mine, wanted](Ranks::Body &body, int rank) {
+    bool found = false;
+    ZERO_RT_TRY(body.rank(rank).any(*body.device, mine, found));
+    (*wanted)[size_t(rank)] = found;
+    return Status();
+  });
+  if (!status.ok())
+    return ranks->end(status);
+  result = (*wanted)[size_t(ranks->here().front()->number())];
   return {};
-}
-
-//===----------------------------------------------------------------------===//
-// Results
-//===----------------------------------------------------------------------===//
-
-Status Session::readOutput(const std::string &name, int rank, void *destination,
-                           uint64_t bytes) const {
-  Rank *found = nullptr;
-  ZERO_RT_TRY(ranks->find(rank, found));
-  for (int i = 0; i < tables().outputs_size(); ++i) {
-    if (tables().outputs(i).name() != name)
-      continue;
-    const std::vector<uint8_t> &value = found->results().output(i);
-    ZERO_RT_TRY(checkSize(name, value.size(), bytes));
-    std::copy_n(value.data(), bytes, static_cast<uint8_t *>(destination));
-    return {};
-  }
-  return notFound("output", name);
-}
-
-Status Session::stats(int rank, zero_rt_stats &stats) const {
-  Rank *found = nullptr;
-  ZERO_RT_TRY(ranks->find(rank, found));
-  const Traffic traffic = found->traffic();
-  const MemoryCheck *memory = found->memoryCheck();
-  stats = {};
-  stats.steps = ran;
-  for (int number = 0; number < ZERO_RT_TIERS; ++number) {
-    const auto tier = static_cast<proto::Tier>(number);
-    stats.arena_bytes[tier] = arenaBytes(tables(), tier);
-    stats.measured_peak[tier] = memory ? memory->peak(tier) : 0;
-    stats.measured_live[tier] = memory ? memory->mostLive(tier) : 0;
-  }
-  stats.model_elements = traffic.modelElements;
-  stats.control_elements = traffic.controlElements;
-  stats.model_bytes = traffic.modelBytes;
-  stats.control_bytes = traffic.controlBytes;
-  stats.seconds = seconds;
-  const auto toSeconds = [](std::chrono::nanoseconds time) { return double(time.count()) * 1e-9; };
-  const LaneUse &last = found->getExecutor().lastUse(), &all = found->getExecutor().use();
-  stats.nvme_read = last.lanes[proto::NVME_READ].bytes;
-  stats.nvme_written = last.lanes[proto::NVME_WRITE].bytes;
-  for (size_t lane = 0; lane < all.lanes.size(); ++lane)
-    stats.lanes[lane] = {toSeconds(all.lanes[lane].time), all.lanes[lane].bytes};
-  stats.stalled = toSeconds(all.stalled);
-  return {};
-}
-
-/// False if the program keeps nothing on disk.
-bool Session::describeNvme(zero_rt_nvme_info &info) const {
-  const RankMemory &memory = ranks->here().front()->getMemory();
-  if (!memory.hasFile())
-    return false;
-  info = {memory.queueName(), memory.getFile().isDirect(), 0, 0};
-  for (const auto &rank : ranks->here()) {
-    info.read += rank->getMemory().getFile().bytesRead();
-    info.written += rank->getMemory().getFile().bytesWritten();
-  }
-  return true;
-}
-
-const char *Session::nvmeFile(int number) const {
-  Rank *rank = nullptr;
-  if (!ranks->find(number, rank).ok() || !rank->getMemory().hasFile())
-    return nullptr;
-  return rank->getMemory().getFile().path().c_str();
 }
 
 } // namespace zero::rt

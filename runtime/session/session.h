@@ -4,7 +4,10 @@
 #define RUNTIME_SESSION_SESSION_H
 
 #include "runtime/session/checkpoints.h"
+#include "runtime/session/collect.h"
 #include "runtime/session/session_weights.h"
+
+#include <map>
 
 namespace zero::rt {
 
@@ -31,13 +34,24 @@ public:
   /// nullptr: the rank has none here.
   const char *nvmeFile(int rank) const;
   Status record(uint64_t steps);
-  Status recording(int rank, zero_rt_recording &recording) const;
+  Status recording(int rank, zero_rt_recording &recording);
+
+  /// Answers process 0 until it calls endService().
+  Status serve();
+  Status endService();
+  /// Whether any process gives `mine`.
+  Status any(bool mine, bool &result);
 
 private:
   explicit Session(std::unique_ptr<Ranks> ranks);
   const proto::Program &tables() const { return ranks->program().tables(); }
   Status checkData(const DataSet &data) const;
   Status checkState() const;
+  Status answer(const Request &request);
+  Status sendOutput(int index, int rank, void *destination) const;
+  zero_rt_stats statsOf(const Rank &rank) const;
+  Status sendStats(int rank, zero_rt_stats &stats) const;
+  Status sendRecording(int rank, zero_rt_recording &recording);
   Status run(const StepRequest &request, std::shared_ptr<const void> held,
              zero_rt_step_result &result);
 
@@ -48,6 +62,12 @@ private:
   SessionWeights weights;
   Gradients gradients;
   Checkpoints checkpoints;
+  /// A recording of a rank of another process.
+  struct Copy {
+    std::vector<zero_rt_recorded_step> steps;
+    std::vector<zero_rt_event> events;
+  };
+  std::map<int, Copy> recordings; ///< by rank
 };
 
 } // namespace zero::rt

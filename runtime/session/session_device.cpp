@@ -7,12 +7,11 @@
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/session/process_group.h"
 #include "runtime/support/checked.h"
-#include "runtime/support/temporary.h"
 
+#include <algorithm>
 #include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace zero::rt {
 
@@ -50,56 +49,50 @@ static Status checkTarget(const proto::Program &program, const zero_rt_session_o
   return {};
 }
 
-/// Whether one rank can have this process to itself, where it shall.
-static Status checkProcess(const proto::Program &program, const zero_rt_session_options &options) {
-  auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
-  if (options.rank < 0)
-    return options.join ? bad("a file to join by, but no rank of this process") : Status();
-  if (options.rank >= int(program.ranks()))
-    return fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %u", options.rank, program.ranks());
-  if (program.target() != proto::CUDA)
-    return fail(ZERO_RT_UNSUPPORTED,
-                "ranks on CPUs are threads of one process: leave out the rank, or "
-                "compile the model with --device=cuda");
-  if (!options.join)
-    return bad("a rank with a process of its own needs a file to join the others by");
-  return options.stall_rank < 0 ? Status()
-                                : bad("ranks can be stalled where they are threads of one process");
-}
-
-/// The file at `path`, to be deleted.
-static Temporary ownFile(const char *path) {
-  const int descriptor = ::open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  Temporary file(path, descriptor);
-  ::close(descriptor);
-  return file;
-}
-
-/// The end of the one rank that is here. All others join by the same file.
-static Status joinOthers(const GroupOptions &group, const zero_rt_session_options &options,
+/// The end of the one rank that is here.
+static Status joinOthers(World &world, const GroupOptions &group,
                          std::shared_ptr<cuda::Lanes> lanes,
                          std::vector<std::unique_ptr<Communicator>> &ends) {
   std::shared_ptr<const cuda::Nccl> nccl;
-  cuda::NcclId id;
-  ZERO_RT_TRY(cuda::Nccl::open(nccl));
-  ZERO_RT_TRY(cuda::shareId(*nccl, options.join, options.rank, group.timeoutSeconds, id));
-  Temporary file; // goes when all have read it, or will not come
-  if (options.rank == 0)
-    file = ownFile(options.join);
-  return cuda::joinNcclGroup(nccl, id, options.rank, group.ranks, group.timeoutSeconds,
+  cuda::NcclId id{};
+  Status status = cuda::Nccl::open(nccl);
+  if (status.ok() && world.isFirst())
+    status = nccl->check(nccl->ncclGetUniqueId(&id), "ncclGetUniqueId");
+  ZERO_RT_TRY(world.agree("NCCL", status));
+  std::vector<std::string> ids;
+  ZERO_RT_TRY(world.control().allGather("id of NCCL's group",
+                                        {reinterpret_cast<const char *>(&id), sizeof(id)}, ids));
+  std::memcpy(&id, ids.front().data(), std::min(sizeof(id), ids.front().size()));
+  return cuda::joinNcclGroup(nccl, id, world.process(), group.ranks, group.timeoutSeconds,
                              std::move(lanes), ends.emplace_back());
 }
 
+/// Whether the processes of `world` can run a program for GPUs.
+static Status checkGpuProcesses(const World &world, const zero_rt_session_options &options,
+                                int ranks) {
+  if (world.processes() != ranks)
+    return fail(ZERO_RT_UNSUPPORTED,
+                "a process for each GPU: expected %d processes for %d ranks, got %d", ranks, ranks,
+                world.processes());
+  return options.stall_rank < 0
+             ? Status()
+             : Status(ZERO_RT_INVALID_ARGUMENT,
+                      "ranks can be stalled where they are threads of one process");
+}
+
 static Status openGpus(const LoadedProgram &program, const zero_rt_session_options &options,
-                       const GroupOptions &group, std::unique_ptr<Device> &device,
+                       World *world, const GroupOptions &group, std::unique_ptr<Device> &device,
                        std::vector<std::unique_ptr<Communicator>> &ends) {
   std::vector<int> gpus;
   ZERO_RT_TRY(parseGpus(options.gpus, gpus));
+  if (world)
+    ZERO_RT_TRY(checkGpuProcesses(*world, options, group.ranks));
+  const int only = world ? world->process() : -1;
   std::unique_ptr<cuda::CudaDevice> made;
-  ZERO_RT_TRY(cuda::CudaDevice::create(program.tables(), program.executable.code, gpus,
-                                       options.rank, options.timeout_seconds, made));
+  ZERO_RT_TRY(cuda::CudaDevice::create(program.tables(), program.executable.code, gpus, only,
+                                       options.timeout_seconds, made));
   const auto &lanes = made->lanes();
-  ZERO_RT_TRY(options.rank >= 0  ? joinOthers(group, options, lanes[size_t(options.rank)], ends)
+  ZERO_RT_TRY(world              ? joinOthers(*world, group, lanes[size_t(only)], ends)
               : made->isShared() ? cuda::makeDeviceGroup(group, lanes, ends)
                                  : cuda::makeNcclGroup(group, lanes, ends));
   device = std::move(made);
@@ -107,15 +100,16 @@ static Status openGpus(const LoadedProgram &program, const zero_rt_session_optio
 }
 
 Status openDevice(const LoadedProgram &program, const zero_rt_session_options &options,
-                  std::unique_ptr<Device> &device,
+                  World *world, std::unique_ptr<Device> &device,
                   std::vector<std::unique_ptr<Communicator>> &ends) {
   ZERO_RT_TRY(checkTarget(program.tables(), options));
-  ZERO_RT_TRY(checkProcess(program.tables(), options));
   const GroupOptions group{program.ranks(), options.timeout_seconds, options.stall_rank,
                            options.stall_collective, int(program.tables().ranks_per_node())};
   if (program.tables().target() == proto::CUDA)
-    return openGpus(program, options, group, device, ends);
+    return openGpus(program, options, world, group, device, ends);
   device = makeCpuDevice(program.module);
+  if (world)
+    return openProcessGroup(*world, group, ends);
   ends = makeThreadGroup(group);
   return {};
 }

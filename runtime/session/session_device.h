@@ -6,15 +6,16 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
 #include "runtime/load/program.h"
+#include "runtime/processes/world.h"
 
 namespace zero::rt {
 
 /// Makes the device that `program` is compiled for, and the ends of a group on it of the
-/// ranks that this process has.
+/// ranks that this process has; `world`: null if it has all.
 /// `program` must outlive both. Refused: another device than the options ask for, GPUs for
 /// a program that has none, a list of GPUs that cannot be read.
 Status openDevice(const LoadedProgram &program, const zero_rt_session_options &options,
-                  std::unique_ptr<Device> &device,
+                  World *world, std::unique_ptr<Device> &device,
                   std::vector<std::unique_ptr<Communicator>> &ends);
 
 } // namespace zero::rt

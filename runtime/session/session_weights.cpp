@@ -3,6 +3,7 @@
 #include "runtime/session/session_weights.h"
 
 #include "runtime/io/weights_writer.h"
+#include "runtime/session/collect.h"
 #include "runtime/session/values.h"
 #include "runtime/session/weights.h"
 #include "runtime/support/floats.h"
@@ -32,21 +33,17 @@ static uint64_t bytesOf(const proto::Tensor &tensor) {
   return elementsOf(tensor.shape()) * sizeOf(toDType(tensor.dtype()));
 }
 
-Status SessionWeights::readWhole(const proto::Tensor &tensor, void *destination) const {
-  for (const Block &block : blocksOf(tables(), tensor))
-    for (const auto &rank : ranks.here())
-      ZERO_RT_TRY(copyOwnPart(block, rank->number(), rank->getMemory().byTier(), destination));
-  return {};
+Status SessionWeights::readWhole(int index, void *destination) const {
+  return collectTensor(ranks, program().valueOf(tables().tensors(index)), destination);
 }
 
 Status SessionWeights::read(const std::string &name, void *destination, uint64_t bytes) const {
-  ZERO_RT_TRY(ranks.checkHasAll("tensors"));
-  for (const proto::Tensor &tensor : tables().tensors()) {
-    if (tensor.name() != name)
+  for (int i = 0; i < tables().tensors_size(); ++i) {
+    if (tables().tensors(i).name() != name)
       continue;
-    const proto::Tensor &value = program().valueOf(tensor);
-    ZERO_RT_TRY(checkSize(name, bytesOf(value), bytes));
-    return readWhole(value, destination);
+    ZERO_RT_TRY(checkSize(name, bytesOf(program().valueOf(tables().tensors(i))), bytes));
+    ZERO_RT_TRY(announce(ranks, {Request::Tensor, i}));
+    return readWhole(i, destination);
   }
   return notFound("tensor", name);
 }
@@ -74,13 +71,16 @@ Status SessionWeights::writeWhole(const proto::Tensor &tensor, DType dtype, cons
 Status SessionWeights::load(const std::string &path, bool partial, zero_rt_load_result &result) {
   ZERO_RT_TRY(ranks.checkAlive());
   WeightsFile file;
-  ZERO_RT_TRY(WeightsFile::open(path, file));
-  return take(file, quoted(path) + " does", partial, result);
+  Status status = WeightsFile::open(path, file);
+  if (status.ok())
+    status = take(file, quoted(path) + " does", partial, result);
+  return ranks.agree("weights", status);
 }
 
 Status SessionWeights::load(WeightsFile::Arrays arrays, bool partial, zero_rt_load_result &result) {
   ZERO_RT_TRY(ranks.checkAlive());
-  return take(WeightsFile(std::move(arrays)), "the arrays do", partial, result);
+  return ranks.agree("weights",
+                     take(WeightsFile(std::move(arrays)), "the arrays do", partial, result));
 }
 
 /// Takes the values of `file`; `who` "does" not fit the model is how an error begins.
@@ -108,7 +108,6 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
 
 Status SessionWeights::save(const std::string &path) const {
   ZERO_RT_TRY(ranks.checkAlive());
-  ZERO_RT_TRY(ranks.checkHasAll("weights"));
   std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());

@@ -21,6 +21,8 @@ public:
   Status checkGiven() const;
 
   Status read(const std::string &name, void *destination, uint64_t bytes) const;
+  /// Tensor `index`, as all processes call it at once; `destination` is of process 0.
+  Status readWhole(int index, void *destination) const;
   /// Takes the values of the file at `path`; `partial` as in planWeights().
   Status load(const std::string &path, bool partial, zero_rt_load_result &result);
   /// The same from memory, which is read during the call only.
@@ -31,7 +33,6 @@ public:
 private:
   Status take(const WeightsFile &file, const std::string &who, bool partial,
               zero_rt_load_result &result);
-  Status readWhole(const proto::Tensor &tensor, void *destination) const;
   Status writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
   const LoadedProgram &program() const { return ranks.program(); }
   const proto::Program &tables() const { return ranks.program().tables(); }

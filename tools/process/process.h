@@ -8,6 +8,7 @@
 #define TOOLS_PROCESS_PROCESS_H
 
 #include <initializer_list>
+#include <string>
 
 namespace zero::process {
 
@@ -43,12 +44,16 @@ void beginEnd();
 /// The same where memory cannot be had. Says which limits there may be.
 [[noreturn]] void endForMemory();
 
+/// The path of this program.
+std::string ownPath();
+/// Runs this program again in place of this process. Returns only if that fails.
+void restart(char **arguments);
+
 /// The signal that asked the run to end, or 0.
 int interruption();
 
 /// What a shell calls that end: 130 for SIGINT, 143 for SIGTERM.
 int interruptionCode();
-
 } // namespace zero::process
 
 #endif // TOOLS_PROCESS_PROCESS_H

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -161,6 +162,17 @@ void begin(const char *name, Ending ending) {
     handle(signal, ending == Ending::InOrder ? onSignalInOrder : onSignalAtOnce);
   handle(SIGXFSZ, SIG_IGN);
   catchFaults();
+}
+
+std::string ownPath() {
+  char path[PATH_MAX];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path));
+  return {path, length > 0 ? size_t(length) : 0};
+}
+
+void restart(char **arguments) {
+  ::execv(ownPath().c_str(), arguments);
+  ::execv("/proc/self/exe", arguments); // where the file has been replaced
 }
 
 int interruption() { return received; }

@@ -16,7 +16,7 @@ bool Checkpoints::resumesWhereItSaves() const {
 }
 
 Status Checkpoints::open() {
-  if (options.saveState.empty() || options.session.rank > 0) // rank 0 makes the folder
+  if (options.saveState.empty() || !job.isFirst()) // process 0 makes the folder
     return {};
   ZERO_RT_TRY(FolderLock::take(options.saveState, lock));
   if (options.resume.empty())
@@ -25,9 +25,10 @@ Status Checkpoints::open() {
   return Draft::create(options.saveState, 0, trial);
 }
 
-static void printRemarks(const Session &session) {
+void Checkpoints::printRemarks(const Session &session) const {
   while (const char *remark = zero_rt_session_next_remark(session.get()))
-    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
+    if (job.isFirst()) // all say the same
+      std::fprintf(stderr, "zero-run: warning: %s\n", remark);
 }
 
 Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {

@@ -3,8 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_CHECKPOINTS_H
 #define TOOLS_ZERO_RUN_CHECKPOINTS_H
 
-#include "handles.h"
-#include "options.h"
+#include "job.h"
 #include "runtime/checkpoint/folder_lock.h"
 
 namespace zero::run {
@@ -12,7 +11,7 @@ namespace zero::run {
 /// Saves the state of a run from time to time, and goes on from one that was saved.
 class Checkpoints {
 public:
-  explicit Checkpoints(const Options &options) : options(options) {}
+  Checkpoints(const Options &options, const Job &job) : options(options), job(job) {}
 
   /// Keeps other runs from saving to --save-state, and finds out whether it can be written and
   /// holds no later steps than a run from the beginning comes to: those would be taken for newer.
@@ -29,8 +28,10 @@ public:
 
 private:
   bool resumesWhereItSaves() const;
+  void printRemarks(const Session &session) const;
 
   const Options &options;
+  const Job &job;
   std::shared_ptr<rt::FolderLock> lock; ///< of --save-state
   std::optional<uint64_t> saved;        ///< steps of the newest checkpoint in --save-state
 };

@@ -31,9 +31,7 @@ static Status makeFolder(OwnedFolder &folder) {
 }
 
 static std::string besideUs(const char *program) {
-  char path[PATH_MAX];
-  ssize_t length = ::readlink("/proc/self/exe", path, sizeof(path));
-  std::string self(path, length > 0 ? static_cast<size_t>(length) : 0);
+  const std::string self = process::ownPath();
   return self.substr(0, self.rfind('/') + 1) + program;
 }
 
@@ -60,13 +58,15 @@ static Status spawn(const std::vector<std::string> &words, bool quiet, int &exit
   return {};
 }
 
-Status compileAndLoad(const Options &options, Executable &executable, bool &reported) {
-  OwnedFolder folder;
-  ZERO_RT_TRY(makeFolder(folder));
-  const std::string compiled = folder.path() + "/model.zexe";
+/// Runs zeroc, which writes `compiled`.
+static Status compile(const Options &options, const Job &job, const std::string &compiled,
+                      bool &reported) {
   std::vector<std::string> words = {besideUs("zeroc"), options.model};
   words.insert(words.end(), options.compilerFlags.begin(), options.compilerFlags.end());
   words.insert(words.end(), {"-o", compiled});
+  if (job.isOneOfMany() && !options.ranks)
+    words.push_back("--ranks=" + std::to_string(uint64_t(job.processes()) *
+                                                options.ranksPerProcess.value_or(1)));
   if (!options.nvmeDir.empty())
     words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   int exitCode = 0;
@@ -74,7 +74,27 @@ Status compileAndLoad(const Options &options, Executable &executable, bool &repo
   reported = exitCode != 0;
   if (reported)
     return fail(ZERO_RT_ABORTED, "zeroc failed with exit code %d", exitCode);
-  return load(compiled, executable);
+  return {};
+}
+
+Status compileAndLoad(const Options &options, const Job &job, Executable &executable,
+                      bool &reported) {
+  OwnedFolder folder;
+  std::string compiled;
+  Status status;
+  if (job.isFirst()) {
+    status = makeFolder(folder);
+    compiled = folder.path() + "/model.zexe";
+    if (status.ok())
+      status = compile(options, job, compiled, reported);
+  }
+  if (job.isOneOfMany()) { // others wait longer than for each other
+    ZERO_RT_TRY(job.agree(status));
+    ZERO_RT_TRY(job.share(compiled));
+  }
+  ZERO_RT_TRY(status);
+  status = load(compiled, executable);
+  return job.agree(status); // before the folder goes
 }
 
 } // namespace zero::run

@@ -3,14 +3,15 @@
 #ifndef TOOLS_ZERO_RUN_COMPILE_H
 #define TOOLS_ZERO_RUN_COMPILE_H
 
-#include "handles.h"
-#include "options.h"
+#include "job.h"
 
 namespace zero::run {
 
 /// Compiles the model to a temporary executable, loads it and removes it. zeroc prints the
-/// certificate, and its own error: `reported` is then true.
-rt::Status compileAndLoad(const Options &options, Executable &executable, bool &reported);
+/// certificate, and its own error: `reported` is then true. Of several processes the first one
+/// compiles, for all.
+rt::Status compileAndLoad(const Options &options, const Job &job, Executable &executable,
+                          bool &reported);
 
 } // namespace zero::run
 

@@ -153,7 +153,7 @@ Status Binder::bindTokens(DataFile file) {
 }
 
 Status openData(const Executable &executable, const char *flag, const std::vector<DataFile> &files,
-                bool quiet, Data &data) {
+                bool quiet, bool warns, Data &data) {
   zero_rt_data *made = nullptr;
   ZERO_RT_TRY(take(zero_rt_data_create(executable.get(), &made)));
   data.reset(made);
@@ -165,7 +165,8 @@ Status openData(const Executable &executable, const char *flag, const std::vecto
   zero_rt_data_info info;
   ZERO_RT_TRY(take(zero_rt_data_describe(data.get(), &info)));
   while (const char *warning = zero_rt_data_next_warning(data.get()))
-    std::fprintf(stderr, "zero-run: warning: %s\n", warning);
+    if (warns)
+      std::fprintf(stderr, "zero-run: warning: %s\n", warning);
   return {};
 }
 

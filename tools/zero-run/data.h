@@ -9,9 +9,10 @@
 namespace zero::run {
 
 /// Binds `files`, given by `flag`, to the inputs of a program and checks that all fit
-/// together. Nothing is read but headers. Says what tokens=FILE means unless `quiet`.
+/// together. Nothing is read but headers. Says what tokens=FILE means unless `quiet`, and prints
+/// warnings if it `warns`.
 rt::Status openData(const Executable &executable, const char *flag,
-                    const std::vector<DataFile> &files, bool quiet, Data &data);
+                    const std::vector<DataFile> &files, bool quiet, bool warns, Data &data);
 
 /// Samples, batches and epochs of data that is open; else zeros.
 zero_rt_data_info infoOf(const Data &data);

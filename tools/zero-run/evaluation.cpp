@@ -3,7 +3,6 @@
 #include "evaluation.h"
 
 #include "data.h"
-#include "tools/process/process.h"
 
 #include <algorithm>
 
@@ -25,7 +24,8 @@ Status Evaluator::open(const Options &options, const Executable &executable) {
     return {};
   if (!hasLoss(executable))
     return fail(ZERO_RT_INVALID_ARGUMENT, "--eval-data: the program has no loss");
-  if (Status status = openData(executable, "--eval-data", options.evalData, options.quiet, data);
+  if (Status status =
+          openData(executable, "--eval-data", options.evalData, options.quiet, job.isFirst(), data);
       !status.ok())
     return fail(status.getCode(), "--eval-data: %s", status.getMessage().c_str());
   every = options.evalEvery.value_or(0);
@@ -43,7 +43,9 @@ Status Evaluator::run(const Session &session, uint64_t steps, Evaluation &result
   result = {steps, 0, batches, 0};
   complete = false;
   for (uint64_t batch = 0; batch < batches; ++batch) {
-    if (process::interruption())
+    bool stops;
+    ZERO_RT_TRY(job.shallStop(session, stops));
+    if (stops)
       return {};
     zero_rt_step_result one;
     ZERO_RT_TRY(take(zero_rt_session_evaluate(session.get(), data.get(), batch, &one)));

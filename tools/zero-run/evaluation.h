@@ -3,8 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_EVALUATION_H
 #define TOOLS_ZERO_RUN_EVALUATION_H
 
-#include "handles.h"
-#include "options.h"
+#include "job.h"
 #include "results.h"
 
 namespace zero::run {
@@ -13,6 +12,8 @@ namespace zero::run {
 /// --eval-data, in order. Training goes on as if nothing had happened.
 class Evaluator {
 public:
+  explicit Evaluator(const Job &job) : job(job) {}
+
   /// Opens the data; without --eval-data there is nothing to do, ever.
   rt::Status open(const Options &options, const Executable &executable);
 
@@ -27,6 +28,7 @@ public:
   uint64_t batchesEachTime() const { return batches; }
 
 private:
+  const Job &job;
   Data data;
   uint64_t every = 0; ///< 0: only at the end
   uint64_t batches = 0;

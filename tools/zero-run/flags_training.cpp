@@ -57,6 +57,13 @@ static Status setEndurance(Options &options, const std::string &text) {
 }
 
 /// RANK:COLLECTIVE.
+static Status setRank(Options &options, const std::string &text) {
+  uint64_t rank;
+  ZERO_RT_TRY(parseCount(text, rank));
+  options.rank = int(std::min<uint64_t>(rank, INT_MAX));
+  return {};
+}
+
 static Status setStall(Options &options, const std::string &text) {
   size_t colon = text.find(':');
   uint64_t rank, collective;
@@ -113,7 +120,15 @@ std::vector<Flag> executionFlags() {
        "data, steps and --save-state; rank 0 prints and writes the log",
        toText(&Options::join)},
       {"Execution", "rank", "R", "the rank of this process (torchrun: RANK; for --gpus LOCAL_RANK)",
-       toInt(&zero_rt_session_options::rank)},
+       setRank},
+      {"Execution", "processes", "N",
+       "divide the ranks among N processes of this machine. mpirun, srun and\n"
+       "torchrun start processes themselves, without this option",
+       toCount(&Options::processes)},
+      {"Execution", "ranks-per-process", "M",
+       "ranks of each process (the ranks of the executable divided by the\n"
+       "processes; 1 for a model)",
+       toCount(&Options::ranksPerProcess)},
       {"Execution", "nvme-dir", "DIR",
        "directory of the nvme tier, one file per rank for the duration of the\n"
        "run; should be on the intended disk",

@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_RUN_HANDLES_H
 
 #include "runtime/support/status.h"
+#include "zero_rt/processes.h"
 
 #include <memory>
 
@@ -13,7 +14,9 @@ struct Free {
   void operator()(zero_rt_executable *executable) const { zero_rt_executable_free(executable); }
   void operator()(zero_rt_data *data) const { zero_rt_data_free(data); }
   void operator()(zero_rt_session *session) const { zero_rt_session_free(session); }
+  void operator()(zero_rt_world *world) const { zero_rt_world_close(world); }
 };
+using World = std::unique_ptr<zero_rt_world, Free>;
 using Executable = std::unique_ptr<zero_rt_executable, Free>;
 using Data = std::unique_ptr<zero_rt_data, Free>;
 using Session = std::unique_ptr<zero_rt_session, Free>;

@@ -3,8 +3,8 @@
 #include "options.h"
 
 #include "flags.h"
-#include "process.h"
 #include "runtime/format/format.h"
+#include "runtime/format/limits.h"
 
 #include <algorithm>
 #include <cstring>
@@ -93,8 +93,7 @@ public:
       ZERO_RT_TRY(words[at].starts_with("-") ? parseFlag() : parseWord());
     if (options.help || options.helpAll || options.version)
       return {};
-    ZERO_RT_TRY(options.calibration.empty() ? check() : checkCalibration());
-    return setUpProcess(options);
+    return options.calibration.empty() ? check() : checkCalibration();
   }
 
 private:
@@ -175,8 +174,21 @@ private:
     if (options.endurance > 0 && options.quiet && options.report.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--nvme-endurance has no effect with --quiet and without --report-json");
+    ZERO_RT_TRY(checkProcesses());
     ZERO_RT_TRY(checkProfile());
     return checkState();
+  }
+
+  Status checkProcesses() {
+    auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
+    if (options.processes == 0u || options.processes.value_or(1) > kMostRanks)
+      return rt::fail(ZERO_RT_INVALID_ARGUMENT, "expected --processes from 1 to %u, got %llu",
+                      kMostRanks, static_cast<unsigned long long>(*options.processes));
+    if (options.ranksPerProcess == 0u)
+      return bad("expected --ranks-per-process of at least 1");
+    if (options.processes && !options.join.empty())
+      return bad("expected --processes or --join, got both");
+    return {};
   }
 
   /// With what goes with --calibrate, and no more.

@@ -40,6 +40,8 @@ struct Options {
   uint64_t endurance = 0;        ///< of the drive at nvmeDir, bytes that may be written; 0: unknown
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with
+  int rank = -1;                 ///< of this process, with `join`; -1: not given
+  std::optional<uint64_t> processes, ranksPerProcess;
   bool profile = false, quiet = false, help = false, helpAll = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.

@@ -13,7 +13,7 @@ void limitSpinning(char **arguments) {
     return;
   // About 50 us: longer than the time between two kernels, shorter than a time slice.
   if (::setenv("GOMP_SPINCOUNT", "1000", 0) == 0)
-    ::execv("/proc/self/exe", arguments);
+    process::restart(arguments);
 }
 
 } // namespace zero::run

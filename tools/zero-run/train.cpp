@@ -6,7 +6,6 @@
 #include "data.h"
 #include "evaluation.h"
 #include "outputs.h"
-#include "process.h"
 #include "profiler.h"
 #include "progress.h"
 #include "report.h"
@@ -28,9 +27,9 @@ namespace {
 /// A run from its data to its files.
 class Training {
 public:
-  Training(const Options &options, const Executable &executable)
-      : options(options), executable(executable), checkpoints(options), work(options.quiet),
-        meter(WorkLine::report, &work) {}
+  Training(const Options &options, const Job &job, const Executable &executable)
+      : options(options), job(job), executable(executable), evaluator(job),
+        checkpoints(options, job), work(options.quiet), meter(WorkLine::report, &work) {}
 
   Status run();
   Status publishLog() { return outputs.publishLog(); }
@@ -47,6 +46,7 @@ private:
   Status write();
 
   const Options &options;
+  const Job &job;
   const Executable &executable;
   Data data;
   Evaluator evaluator;
@@ -112,11 +112,12 @@ static Status checkEffects(const Options &options, const Executable &executable)
 /// What can be wrong with files and options, before memory is reserved.
 Status Training::open() {
   ZERO_RT_TRY(checkEffects(options, executable));
-  ZERO_RT_TRY(outputs.open(options, executable));
+  if (job.isFirst())
+    ZERO_RT_TRY(outputs.open(options, executable));
   const bool evaluatesOnly = options.steps == 0u && options.data.empty();
   steps = 0;
   if (!evaluatesOnly || options.evalData.empty()) {
-    ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, data));
+    ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, job.isFirst(), data));
     if (options.shuffleSeed)
       ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
     ZERO_RT_TRY(countSteps(options, data, {}, steps));
@@ -137,14 +138,15 @@ Status Training::resume() {
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "--save-outputs needs at least one step, and the checkpoint has all %llu",
                 static_cast<unsigned long long>(steps));
-  return outputs.continueLog(options.log, from.step);
+  return job.isFirst() ? outputs.continueLog(options.log, from.step) : Status();
 }
 
 /// Warns if there are more threads than cores.
 static void checkCores(const Options &options, const Executable &executable) {
   const zero_rt_program_info info = infoOf(executable);
   const int threads = options.session.threads_per_rank, cores = usableCores();
-  if (info.ranks * threads > cores && !options.quiet && info.device == std::string_view("cpu"))
+  if (info.ranks * threads > cores && !options.session.world && !options.quiet &&
+      info.device == std::string_view("cpu"))
     std::fprintf(stderr,
                  "zero-run: warning: %d rank%s of %d thread%s on %d core%s: threads share cores, "
                  "and ranks are not bound to cores\n",
@@ -155,7 +157,7 @@ static void checkCores(const Options &options, const Executable &executable) {
 /// Says how the disk is reached, if the run needs one.
 static void announceNvme(const Options &options, const Session &session) {
   zero_rt_nvme_info info;
-  if (options.quiet || !zero_rt_session_nvme(session.get(), &info))
+  if (!zero_rt_session_nvme(session.get(), &info) || options.quiet)
     return;
   std::printf("nvme: one file per rank in '%s', accessed with %s%s\n",
               escape(options.nvmeDir).c_str(), info.queue,
@@ -170,10 +172,11 @@ Status Training::begin() {
   ZERO_RT_TRY(profiler.open(options, executable));
   zero_rt_session_options wanted = options.session;
   wanted.device = options.device.empty() ? nullptr : options.device.c_str();
-  wanted.gpus = options.gpus.empty() ? nullptr : options.gpus.c_str();
+  const bool isCuda = infoOf(executable).device == std::string_view("cuda");
+  const std::string gpus = options.gpus.empty() && isCuda ? job.gpu() : options.gpus;
+  wanted.gpus = gpus.empty() ? nullptr : gpus.c_str();
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
-  wanted.join = options.join.empty() ? nullptr : options.join.c_str();
   wanted.progress = WorkLine::report;
   wanted.progress_context = &work;
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
@@ -204,7 +207,7 @@ Status Training::runStep(uint64_t step, Progress &progress) {
   ZERO_RT_TRY(
       take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
   if (keep)
-    ZERO_RT_TRY(outputs.writeGradients(executable, session));
+    ZERO_RT_TRY(job.inFirst(session, [&] { return outputs.writeGradients(executable, session); }));
   ZERO_RT_TRY(outputs.logStep(result));
   progress.step(result);
   results.steps.push_back(result);
@@ -212,7 +215,11 @@ Status Training::runStep(uint64_t step, Progress &progress) {
 }
 
 Status Training::runSteps(Progress &progress) {
-  for (uint64_t step = results.first; step < steps && !process::interruption(); ++step) {
+  for (uint64_t step = results.first; step < steps; ++step) {
+    bool stops;
+    ZERO_RT_TRY(job.shallStop(session, stops));
+    if (stops)
+      break;
     ZERO_RT_TRY(runStep(step, progress));
     if (step + 1 == steps)
       break;
@@ -223,14 +230,10 @@ Status Training::runSteps(Progress &progress) {
   }
   zero_rt_stats stats{};
   ZERO_RT_TRY(
-      take(zero_rt_session_stats(session.get(), std::max(options.session.rank, 0), &stats)));
+      job.inFirst(session, [&] { return take(zero_rt_session_stats(session.get(), 0, &stats)); }));
   results.stats = stats;
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
   results.interrupted = results.done() < steps;
-  if (results.interrupted && isOneOfMany(options)) // others are in another step, and cannot save
-    return fail(
-        ZERO_RT_ABORTED, "interrupted after %llu of %llu steps; earlier checkpoints are kept",
-        static_cast<unsigned long long>(results.done()), static_cast<unsigned long long>(steps));
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   return save();
@@ -244,9 +247,9 @@ Status Training::save() {
   return checkpoints.save(session, results.done());
 }
 
+/// Writes the files of all ranks, and gives them their names.
 Status Training::write() {
   ZERO_RT_TRY(outputs.writeWeights(executable, session, meter));
-  results.drive = driveUse(executable, session, results, options.endurance);
   ZERO_RT_TRY(profiler.finish(session, results.profile));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
@@ -264,17 +267,23 @@ Status Training::run() {
   ZERO_RT_TRY(begin());
   progress.setSteps(steps);
   ZERO_RT_TRY(runSteps(progress));
-  ZERO_RT_TRY(outputs.writeOutputs(executable, session)); // before an evaluation replaces them
+  ZERO_RT_TRY(job.inFirst(session, [&] { // before an evaluation replaces them
+    return outputs.writeOutputs(executable, session);
+  }));
   if (evaluator.isDue(results.done(), steps))
     ZERO_RT_TRY(evaluate(progress));
-  ZERO_RT_TRY(write());
-  progress.finish(results);
-  profiler.print(results.profile);
+  results.drive = driveUse(executable, session, results, options.endurance);
+  ZERO_RT_TRY(job.inFirst(session, [&] { return write(); }));
+  if (job.isFirst()) {
+    progress.finish(results);
+    profiler.print(results.profile);
+  }
   return {};
 }
 
-Status train(const Options &options, const Executable &executable, bool &interrupted) {
-  Training training(options, executable);
+Status train(const Options &options, const Job &job, const Executable &executable,
+             bool &interrupted) {
+  Training training(options, job, executable);
   Status status = training.run();
   if (!status.ok())
     (void)training.publishLog(); // there is an error already

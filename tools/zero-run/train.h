@@ -3,14 +3,14 @@
 #ifndef TOOLS_ZERO_RUN_TRAIN_H
 #define TOOLS_ZERO_RUN_TRAIN_H
 
-#include "handles.h"
-#include "options.h"
+#include "job.h"
 
 namespace zero::run {
 
 /// Binds data, trains, writes the results. On failure only the log is written, as far as it got. A
 /// signal ends the run early: `interrupted` is then true, and the results so far are written.
-rt::Status train(const Options &options, const Executable &executable, bool &interrupted);
+rt::Status train(const Options &options, const Job &job, const Executable &executable,
+                 bool &interrupted);
 
 } // namespace zero::run
 

@@ -30,6 +30,14 @@ Status GroupMember::begin(const Call &call, Kind kind, const void *source, void 
   return {};
 }
 
+std::string GroupMember::lastBegun() const {
+  if (begun == 0)
+    return {};
+  const Offer &mine = group->offer(place(), begun);
+  return format("collective %llu ('%s')", static_cast<unsigned long long>(mine.index),
+                escape(mine.label).c_str());
+}
+
 void GroupMember::count(const Call &call, DType dtype, uint64_t elements) {
   (call.control ? received.controlElements : received.modelElements) += elements;
   (call.control ? received.controlBytes : received.modelBytes) += elements * sizeOf(dtype);

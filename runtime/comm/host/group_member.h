@@ -40,6 +40,8 @@ public:
   int ranks() const override { return number.ranks; }
   void abort(const Status &reason) override { group->abort(reason); }
   Traffic traffic() const override { return received; }
+  uint64_t begunSoFar() const override { return uint64_t(begun.load(std::memory_order_relaxed)); }
+  std::string lastBegun() const override;
   uint64_t waited() const override { return group->waited(number.place); }
 
 protected:
@@ -73,8 +75,8 @@ protected:
 
 private:
   Number number;
-  int64_t stallAt;   ///< stalls before this many collectives are done; < 0: never
-  int64_t begun = 0; ///< collectives begun so far, which are all ranks'
+  int64_t stallAt;               ///< stalls before this many collectives are done; < 0: never
+  std::atomic<int64_t> begun{0}; ///< collectives begun so far, which are all ranks'
   Traffic received;
 };
 

@@ -25,6 +25,8 @@ Status PeerMemory::read(int place, const void *from, void *to, uint64_t bytes) c
     const iovec own{static_cast<char *>(to) + done, bytes - done};
     const iovec other{const_cast<char *>(static_cast<const char *>(from)) + done, bytes - done};
     const ssize_t count = ::process_vm_readv(process, &own, 1, &other, 1, 0);
+    if (count < 0 && errno == ESRCH)
+      return fail(ZERO_RT_ABORTED, "its process %d has ended", int(process));
     if (count <= 0)
       return fail(ZERO_RT_ABORTED, "cannot read the memory of process %d: %s", int(process),
                   std::strerror(count < 0 ? errno : EFAULT));

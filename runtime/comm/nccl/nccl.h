@@ -30,12 +30,6 @@ private:
   int number = 0;
 };
 
-/// Gives all processes of a group the same id through `path`, a file that all see: rank 0
-/// makes it, the others wait for it until the time is up. It must not be there before, and
-/// may be removed once all have it.
-Status shareId(const Nccl &nccl, const std::string &path, int rank, double timeoutSeconds,
-               NcclId &id);
-
 } // namespace zero::rt::cuda
 
 #endif // RUNTIME_COMM_NCCL_NCCL_H

@@ -20,8 +20,8 @@ Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_
                      std::vector<std::unique_ptr<Communicator>> &ends);
 
 /// The communicator of `rank` in a group of processes with one GPU each. All pass the same `id`;
-/// see shareId(). A missing process is detected by the timeout; NCCL does not report which one it
-/// is.
+/// see ncclGetUniqueId(). A missing process is detected by the timeout; NCCL does not report which
+/// one it is.
 Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int rank, int ranks,
                      double timeoutSeconds, std::shared_ptr<Lanes> lanes,
                      std::unique_ptr<Communicator> &end);

@@ -305,6 +305,7 @@ zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info
    is returned once, after zero_rt_data_describe() or a step. */
 const char *zero_rt_data_next_warning(zero_rt_data *data);
 
+typedef struct zero_rt_world zero_rt_world; /* processes of a job: zero_rt/processes.h */
 /* --- session ----------------------------------------------------------------- */
 
 /* Arenas, one thread per rank and the values of all persistent tensors. After an error in a
@@ -340,11 +341,10 @@ typedef struct zero_rt_session_options {
   const char *nvme_io;  /* access to the disk: "io_uring", "threads", or "auto" (io_uring if the
                            kernel allows it); NULL (default): "auto". Only read by
                            zero_rt_session_create() */
-  int rank;             /* -1 (default): all ranks are threads of this process. Else the process has
-                           only this rank, on a GPU of its own, and every other rank has a process
-                           too. One number in `gpus` is the GPU of this rank */
-  const char *join;     /* a file that all processes can access and that does not exist yet: the
-                           ranks find each other through it; rank 0 creates and removes it */
+  zero_rt_world *world; /* NULL (default): all ranks are threads of this process. Else they are
+                           divided among its processes, in order; the session must be freed first.
+                           On GPUs each process has one rank, and one number in `gpus` is its GPU.
+                           Only read by zero_rt_session_create() */
   int verbose;          /* errors list all items, not only the first few */
   /* Called with the progress of long work in a call on the session: memory and initial values,
      weights and checkpoints that are read or written. At most a few times per second, from any
@@ -359,11 +359,10 @@ void zero_rt_session_options_default(zero_rt_session_options *options);
 /* Reserves and touches the arenas and reads initial values straight into the shards. NULL options
    are the defaults.
 
-   If each process has one rank, all processes make the same calls: steps, evaluations,
-   checkpoints and loads need all ranks, and return the same result to each. Not supported then,
-   with an error that says so: tensors, gradients and weights to save, which are assembled from
-   the memory of all ranks, and queries of ranks of other processes. A checkpoint can be read by
-   a session that has all ranks. */
+   If ranks are in several processes, all processes make the same calls: steps, evaluations,
+   checkpoints and loads need all ranks, and return the same result to each. What is assembled from
+   the memory of all ranks, as tensors, gradients and weights to save, and what belongs to one rank,
+   as outputs and stats, is for process 0, while the others are in zero_rt_session_serve(). */
 zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
                                       const zero_rt_session_options *options,
                                       zero_rt_session **session);

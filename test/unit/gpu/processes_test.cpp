@@ -6,7 +6,6 @@
 
 #include "../runtime/trial.h"
 #include "recording.h"
-#include "tools/zero-run/process.h"
 #include "tools/zero-run/train.h"
 
 #include <filesystem>
@@ -35,6 +34,8 @@ protected:
     }
   }
   void TearDown() override {
+    for (zero_rt_world *world : worlds)
+      zero_rt_world_close(world);
     if (!ownRank())
       fs::remove_all(folder);
   }
@@ -67,10 +68,18 @@ protected:
   /// Sets the options of this process's rank.
   void adopt(Trial &trial, const char *file = "id") {
     join = folder + file;
-    trial.options.rank = std::stoi(ownRank());
-    trial.options.join = join.c_str();
+    const std::string meeting = "file:" + join;
+    zero_rt_world_options options;
+    zero_rt_world_options_default(&options);
+    options.process = number();
+    options.processes = kRanks;
+    options.meeting = meeting.c_str();
+    options.timeout_seconds = 30;
+    EXPECT_OK(zero_rt_world_open(&options, &worlds.emplace_back()));
+    trial.options.world = worlds.back();
     trial.options.gpus = "0,1";
   }
+  static int number() { return std::stoi(ownRank()); }
 
   static std::vector<double> losses(Trial &trial, int steps = kSteps) {
     std::vector<double> found;
@@ -93,6 +102,7 @@ protected:
   }
 
   std::string folder, join;
+  std::vector<zero_rt_world *> worlds;
 };
 
 TEST_F(Processes, TrainAsOneProcessDoes) {
@@ -141,10 +151,8 @@ TEST_F(Processes, GoOnFromACheckpoint) {
     third.start();
     EXPECT_FAILS(load(third, "nowhere"), ZERO_RT_NOT_FOUND, "no checkpoint in");
     // One rank does not find the checkpoint, so no rank resumes.
-    const bool finds = third.options.rank == 0;
-    EXPECT_FAILS(load(third, finds ? "state" : "nowhere"), ZERO_RT_ABORTED,
-                 finds ? "rank 0 resumes at step 3, rank 1 found no checkpoint"
-                       : "rank 1 found no checkpoint, rank 0 resumes at step 3: no checkpoint in");
+    EXPECT_FAILS(load(third, number() == 0 ? "state" : "nowhere"), ZERO_RT_ABORTED,
+                 "found no checkpoint");
   }
 }
 
@@ -157,17 +165,16 @@ TEST_F(Processes, SaveAllOrNothing) {
     trial.bind(24);
     losses(trial);
     // Only rank 0 creates the folder. Rank 1 gets another path, where no folder exists.
-    const bool makes = trial.options.rank == 0;
+    const bool makes = number() == 0;
     EXPECT_FAILS(save(trial, makes ? "one" : "other"), makes ? ZERO_RT_ABORTED : ZERO_RT_IO,
-                 makes ? "checkpoint of step 3: rank 1 failed; its process reports the reason"
-                       : "checkpoint of step 3: ");
+                 makes ? "checkpoint of step 3: process 1 on host '" : "checkpoint of step 3: ");
     EXPECT_OK(trial.step()); // the session remains usable
     EXPECT_OK(save(trial, "state"));
     EXPECT_EQ(fs::is_empty(folder + "one"), true);
   }
 }
 
-TEST_F(Processes, RefuseWhatNeedsAllRanks) {
+TEST_F(Processes, AnswerTheFirst) {
   TinyProgram tiny(kRanks);
   if (isRank()) {
     Trial trial(tiny);
@@ -175,20 +182,37 @@ TEST_F(Processes, RefuseWhatNeedsAllRanks) {
     trial.start();
     trial.bind(24);
     losses(trial);
-    const int other = 1 - trial.options.rank;
-    float values[12];
-    zero_rt_stats stats;
-    EXPECT_FAILS(zero_rt_session_read_tensor(trial.session, "w", values, 48), ZERO_RT_UNSUPPORTED,
-                 "tensors are assembled from the memory of all ranks, and this process has rank");
-    EXPECT_FAILS(zero_rt_session_save(trial.session, (folder + "w.safetensors").c_str()),
-                 ZERO_RT_UNSUPPORTED, "save a checkpoint, and load it in one process with all");
-    EXPECT_FAILS(trial.step(ZERO_RT_KEEP_GRADIENTS), ZERO_RT_UNSUPPORTED,
-                 "gradients are assembled");
-    EXPECT_FAILS(zero_rt_session_stats(trial.session, other, &stats), ZERO_RT_UNSUPPORTED,
-                 "is in another process");
-    EXPECT_OK(zero_rt_session_stats(trial.session, trial.options.rank, &stats));
+    EXPECT_OK(trial.step(ZERO_RT_KEEP_GRADIENTS));
+    if (number() == 1) {
+      EXPECT_OK(zero_rt_session_serve(trial.session));
+    } else {
+      float values[12];
+      zero_rt_stats stats;
+      EXPECT_OK(zero_rt_session_read_tensor(trial.session, "w", values, 48));
+      EXPECT_OK(zero_rt_session_save(trial.session, (folder + "w.safetensors").c_str()));
+      EXPECT_OK(zero_rt_session_save_gradients(trial.session, (folder + "g.safetensors").c_str()));
+      EXPECT_OK(zero_rt_session_stats(trial.session, 1, &stats));
+      EXPECT_EQ(stats.steps, 4u);
+      EXPECT_OK(zero_rt_session_end_service(trial.session));
+    }
+    int any = -1;
+    EXPECT_OK(zero_rt_session_any(trial.session, number(), &any));
+    EXPECT_EQ(any, 1);
+    EXPECT_OK(zero_rt_session_any(trial.session, 0, &any));
+    EXPECT_EQ(any, 0);
     EXPECT_OK(trial.step());
+    return;
   }
+  Trial trial(tiny); // in one process
+  trial.options.gpus = "0,1";
+  trial.start();
+  trial.bind(24);
+  losses(trial);
+  EXPECT_OK(trial.step(ZERO_RT_KEEP_GRADIENTS));
+  EXPECT_OK(zero_rt_session_save(trial.session, (folder + "w1.safetensors").c_str()));
+  EXPECT_OK(zero_rt_session_save_gradients(trial.session, (folder + "g1.safetensors").c_str()));
+  EXPECT_EQ(contents(folder + "w.safetensors"), contents(folder + "w1.safetensors"));
+  EXPECT_EQ(contents(folder + "g.safetensors"), contents(folder + "g1.safetensors"));
 }
 
 TEST_F(Processes, ThatShareAGpuAreRefused) {
@@ -208,7 +232,7 @@ TEST_F(Processes, WithDifferentExecutablesAreRefused) {
     Trial trial((TinyProgram(kRanks, 1 + std::stoi(ownRank()))));
     adopt(trial);
     EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
-                 ZERO_RT_INVALID_ARGUMENT, "rank 1 has another executable than rank 0");
+                 ZERO_RT_INVALID_ARGUMENT, "has another executable than process 0");
   }
 }
 
@@ -220,9 +244,9 @@ TEST_F(Processes, OneThatDiesIsFoundInTime) {
     trial.start();
     trial.bind(24);
     losses(trial, 1);
-    if (trial.options.rank == 1)
+    if (number() == 1)
       ::_exit(0);
-    EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "step 1: GPU 0 did not finish its work");
+    EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "ended unexpectedly");
   }
 }
 
@@ -263,8 +287,11 @@ protected:
                  {folder + "tiny.zexe", "--data",
                   "x=" + folder + "x.bin:float32,label=" + folder + "label.bin:int64"});
     ZERO_RT_TRY(parse(words, options));
+    zero::run::Job job;
+    ZERO_RT_TRY(job.find(options));
     ZERO_RT_TRY(zero::run::load(options.model, executable));
-    return zero::run::train(options, executable, interrupted);
+    ZERO_RT_TRY(job.open(options, zero::run::infoOf(executable).ranks));
+    return zero::run::train(options, job, executable, interrupted);
   }
 };
 
@@ -294,42 +321,43 @@ TEST_F(Tool, TrainsWithAProcessForEachRank) {
   EXPECT_TRUE(fs::exists(folder + "w.safetensors"));
 }
 
-TEST_F(Tool, RefusesWhatNeedsAllRanks) {
+TEST_F(Tool, RefusesContradictions) {
   ::unsetenv("RANK");
   auto expect = [](std::vector<std::string> words, const char *part) {
     zero::run::Options options;
+    zero::run::Job job;
     words.push_back("tiny.zexe");
-    const Status status = parse(words, options);
+    Status status = parse(words, options);
+    if (status.ok())
+      status = job.find(options);
     EXPECT_EQ(status.getCode(), ZERO_RT_INVALID_ARGUMENT);
     EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
   };
   expect({"--rank=1"}, "--rank needs --join");
   expect({"--join=id"}, "--join needs --rank, or the variable RANK");
-  expect({"--join=id", "--rank=0", "--save=w.onnx"},
-         "--save needs all ranks in one process: use --save-state here");
-  expect({"--join=id", "--rank=0", "--trace=t.json"}, "--trace needs all ranks in one process");
   expect({"--join=id", "--rank=0", "model.onnx"}, "expected one model");
+  expect({"--join=id", "--rank=0", "--processes=2"}, "expected --processes or --join, got both");
+  expect({"--processes=0"}, "expected --processes from 1 to");
+  expect({"--ranks-per-process=2"}, "--ranks-per-process needs several processes");
   ::setenv("RANK", "one", 1);
   expect({"--join=id"}, "the variable RANK: expected a rank, got 'one'");
   ::unsetenv("RANK");
 }
 
 TEST_F(Processes, AreRefusedWhereTheyCannotBe) {
-  auto expect = [](auto edit, zero_rt_code code, const char *part) {
-    Trial trial((TinyProgram(kRanks)));
-    trial.options.rank = 0;
-    trial.options.join = "id";
-    edit(trial.options);
-    EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session), code,
-                 part);
-  };
-  expect([](auto &options) { options.rank = 2; }, ZERO_RT_INVALID_ARGUMENT, "no rank 2 among 2");
-  expect([](auto &options) { options.rank = -1; }, ZERO_RT_INVALID_ARGUMENT,
-         "a file to join by, but no rank of this process");
-  expect([](auto &options) { options.join = nullptr; }, ZERO_RT_INVALID_ARGUMENT,
-         "a rank with a process of its own needs a file to join the others by");
-  expect([](auto &options) { options.stall_rank = 1; }, ZERO_RT_INVALID_ARGUMENT,
-         "ranks can be stalled where they are threads of one process");
+  if (isRank()) {
+    Trial stalls((TinyProgram(kRanks))), odd((TinyProgram(3)));
+    adopt(stalls);
+    stalls.options.stall_rank = 1;
+    EXPECT_FAILS(zero_rt_session_create(stalls.executable, &stalls.options, &stalls.session),
+                 ZERO_RT_INVALID_ARGUMENT,
+                 "ranks can be stalled where they are threads of one process");
+    adopt(odd, "id2");
+    EXPECT_FAILS(zero_rt_session_create(odd.executable, &odd.options, &odd.session),
+                 ZERO_RT_INVALID_ARGUMENT,
+                 "the executable has 3 ranks, which do not divide among 2 processes: start 3 "
+                 "processes, or compile with --ranks=2");
+  }
 }
 
 } // namespace

@@ -68,15 +68,6 @@ TEST(ExecutorErrors, RankThatNeverComesBackIsLeftBehind) {
   EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
 }
 
-TEST(ExecutorErrors, OneRankOfManyProcessesNeedsAGpu) {
-  ONLY_ON_CPU();
-  Trial trial((TinyProgram(2)));
-  trial.options.rank = 1;
-  trial.options.join = "id";
-  EXPECT_FAILS(zero_rt_session_create(trial.executable, &trial.options, &trial.session),
-               ZERO_RT_UNSUPPORTED, "ranks on CPUs are threads of one process");
-}
-
 TEST(ExecutorErrors, MissingAndWrongData) {
   Trial trial((TinyProgram(2)));
   trial.start();

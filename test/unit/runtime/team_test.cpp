@@ -8,6 +8,7 @@
 #include <mutex>
 #include <sched.h>
 #include <set>
+#include <thread>
 
 using namespace zero::rt;
 using Cores = std::set<int>;
@@ -37,11 +38,11 @@ static void note(void *data) {
 }
 
 /// The sets of cores that the `threads` threads of each rank may use.
-static std::vector<std::set<Cores>> run(int ranks, int threads, int pin) {
-  std::vector<Seen> seen(ranks);
-  Team team({ranks, threads, pin, 5});
+static std::vector<std::set<Cores>> run(const TeamOptions &options) {
+  std::vector<Seen> seen(options.ranks);
+  Team team(options);
   Status status = team.run([&](int rank) {
-    runOnTeam(note, &seen[rank], threads);
+    runOnTeam(note, &seen[rank - options.firstRank], options.threadsPerRank);
     return Status();
   });
   EXPECT_TRUE(status.ok());
@@ -49,6 +50,10 @@ static std::vector<std::set<Cores>> run(int ranks, int threads, int pin) {
   for (Seen &one : seen)
     result.push_back(one.cores);
   return result;
+}
+
+static std::vector<std::set<Cores>> run(int ranks, int threads, int pin) {
+  return run(TeamOptions::ofAll(ranks, threads, pin));
 }
 
 TEST(Team, RanksTakeNeighbouringCores) {
@@ -63,6 +68,19 @@ TEST(Team, RanksTakeNeighbouringCores) {
       EXPECT_EQ(seen[rank], std::set<Cores>{own}) << "rank " << rank << " of " << threads;
     }
   }
+}
+
+/// The ranks of another process of the node take the first cores.
+TEST(Team, ProcessesTakeTheirPartOfTheCores) {
+  const Cores all = coresOfThread();
+  if (all.size() < 2 || int(all.size()) < int(std::thread::hardware_concurrency()))
+    GTEST_SKIP() << "not all cores, or one";
+  TeamOptions options;
+  options.firstRank = 5;
+  options.neighbours = 2;
+  options.place = 1;
+  options.pin = 1;
+  EXPECT_EQ(run(options)[0], std::set<Cores>{Cores{*std::next(all.begin())}});
 }
 
 TEST(Team, IsNotBoundWhereThreadsTakeTurns) {

@@ -1,0 +1,210 @@
+//===- world.cpp - the processes that train together ----------------------===//
+
+#include "runtime/processes/world.h"
+
+#include "runtime/comm/mpi/mpi.h"
+#include "runtime/processes/invitation.h"
+#include "runtime/support/checked.h"
+#include "runtime/support/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace zero::rt {
+
+/// How a meeting through a file begins.
+static constexpr char kFile[] = "file:";
+
+//===----------------------------------------------------------------------===//
+// Meeting
+//===----------------------------------------------------------------------===//
+
+Status World::open(const WorldOptions &options, std::shared_ptr<World> &world) {
+  std::shared_ptr<World> made(new World(options));
+  ZERO_RT_TRY(made->meet(options));
+  ZERO_RT_TRY(made->findNodes());
+  world = std::move(made);
+  return {};
+}
+
+Status World::meet(const WorldOptions &options) {
+  ControlOptions control;
+  control.process = launch.process;
+  control.processes = launch.processes;
+  control.address = launch.meeting;
+  control.listener = options.listener;
+  control.job = launch.job;
+  control.about = options.about.empty() ? "process " + std::to_string(process()) : options.about;
+  control.timeoutSeconds = timeoutSeconds;
+  Temporary file; // of the invitation: goes when all have read it, or will not come
+  if (launch.meeting.empty() || launch.meeting.starts_with(kFile))
+    ZERO_RT_TRY(meetByInvitation(control, file));
+  return ControlChannel::open(control, channel);
+}
+
+/// The file at `path`, to be deleted.
+static Temporary ownFile(const std::string &path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  Temporary file(path, descriptor);
+  ::close(descriptor);
+  return file;
+}
+
+/// Process 0 listens somewhere, and tells the others through MPI or a file.
+Status World::meetByInvitation(ControlOptions &options, Temporary &file) {
+  const std::string path = launch.meeting.empty() ? "" : launch.meeting.substr(std::strlen(kFile));
+  Invitation invitation;
+  Socket listener;
+  if (isFirst())
+    ZERO_RT_TRY(Invitation::make(listener, invitation));
+  if (path.empty()) {
+    ZERO_RT_TRY(findMpi(library));
+    std::vector<std::string> gathered;
+    ZERO_RT_TRY(library->allGather("address of process 0",
+                                   isFirst() ? invitation.encode() : std::string(), gathered));
+    ZERO_RT_TRY(Invitation::decode(gathered.front(), invitation));
+  } else if (isFirst()) {
+    ZERO_RT_TRY(writeInvitation(path, invitation));
+    file = ownFile(path);
+  } else {
+    ZERO_RT_TRY(readInvitation(path, timeoutSeconds, invitation));
+  }
+  options.listener = isFirst() ? ::dup(listener.get()) : -1;
+  options.job = invitation.job;
+  return invitation.findAddress(options.address);
+}
+
+Status World::findNodes() {
+  std::vector<std::string> gathered;
+  ZERO_RT_TRY(channel->allGather(
+      "list of nodes", hostName() + "\n" + std::to_string(::getpid()) + "\n" + nodeKey() + "\n",
+      gathered));
+  std::map<std::string, int> numbers;
+  for (const std::string &text : gathered) {
+    const std::vector<std::string> lines = linesOf(text);
+    Process process;
+    if (lines.size() != 3 || !parseInteger(lines[1], process.id))
+      return fail(ZERO_RT_INTERNAL, "a process has sent no name");
+    process.host = lines[0];
+    process.node = numbers.try_emplace(lines[2], int(numbers.size())).first->second;
+    all.push_back(process);
+  }
+  return {};
+}
+
+World::~World() {
+  std::vector<std::string> gathered;
+  const bool hasEnded =
+      channel && channel->failure().ok() && channel->allGather("end of the job", "", gathered).ok();
+  if (library && !hasEnded)
+    library->abandon(); // others cannot take part
+  for (const int descriptor : received)
+    ::close(descriptor);
+}
+
+//===----------------------------------------------------------------------===//
+// What there is
+//===----------------------------------------------------------------------===//
+
+int World::nodes() const {
+  int most = 0;
+  for (const Process &each : all)
+    most = std::max(most, each.node + 1);
+  return most;
+}
+
+std::vector<int> World::leaders() const {
+  std::vector<int> found(size_t(nodes()), -1);
+  for (int process = processes() - 1; process >= 0; --process)
+    found[size_t(all[size_t(process)].node)] = process;
+  return found;
+}
+
+std::string World::text() const {
+  const int count = nodes();
+  return format("%d processes on %d node%s, started by %s", processes(), count,
+                count == 1 ? "" : "s", nameOf(launch.launcher));
+}
+
+Status World::findMpi(std::shared_ptr<Mpi> &mpi) {
+  if (!library)
+    ZERO_RT_TRY(Mpi::open({.timeoutSeconds = timeoutSeconds, .processes = processes()}, library));
+  mpi = library;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// What all processes do
+//===----------------------------------------------------------------------===//
+
+Status World::agree(const char *what, const Status &own) {
+  if (!own.ok())
+    channel->fail(own);
+  ZERO_RT_TRY(own);
+  std::vector<std::string> gathered;
+  return channel->allGather(what, "", gathered);
+}
+
+/// A file in memory that other processes of this node open by the process that has it.
+static Status makeFile(int &descriptor) {
+  descriptor = ::memfd_create("zero-shared-file", MFD_CLOEXEC);
+  return descriptor >= 0
+             ? Status()
+             : fail(ZERO_RT_IO, "cannot create a file in memory: %s", std::strerror(errno));
+}
+
+static Status writeAt(int descriptor, const char *piece, uint64_t offset, uint64_t count) {
+  for (uint64_t done = 0; done < count;) {
+    const ssize_t written = ::pwrite(descriptor, piece + done, count - done, off_t(offset + done));
+    if (written <= 0)
+      return fail(ZERO_RT_IO, "cannot write a file in memory: %s", std::strerror(errno));
+    done += uint64_t(written);
+  }
+  return {};
+}
+
+Status World::share(const std::string &path, const char *&shared) {
+  InputFile file;
+  if (isFirst())
+    ZERO_RT_TRY(agree("file of process 0", InputFile::open(path, file)));
+  else
+    ZERO_RT_TRY(agree("file of process 0", {}));
+  std::vector<std::string> gathered;
+  ZERO_RT_TRY(channel->allGather("size of a file", std::to_string(file.size()) + "\n" + path + "\n",
+                                 gathered));
+  const std::vector<std::string> lines = linesOf(gathered.front());
+  uint64_t bytes = 0;
+  if (lines.size() != 2 || !parseInteger(std::string_view(lines[0]), bytes))
+    return fail(ZERO_RT_INTERNAL, "process 0 has sent no file");
+  int descriptor = -1;
+  for (const int leader : leaders()) {
+    if (leader == 0)
+      continue;
+    if (leader == process()) {
+      ZERO_RT_TRY(makeFile(descriptor));
+      received.push_back(descriptor);
+    }
+    ZERO_RT_TRY(channel->stream(
+        "file of process 0", 0, leader, bytes,
+        [&](char *piece, uint64_t offset, uint64_t count) {
+          return file.read(offset, piece, count);
+        },
+        [&](const char *piece, uint64_t offset, uint64_t count) {
+          return writeAt(descriptor, piece, offset, count);
+        }));
+  }
+  ZERO_RT_TRY(channel->allGather("place of a file", std::to_string(descriptor), gathered));
+  const int leader = leaders()[size_t(node())];
+  paths.push_back(leader == 0 ? lines[1]
+                              : format("/proc/%d/fd/%s", int(all[size_t(leader)].id),
+                                       gathered[size_t(leader)].c_str()));
+  shared = paths.back().c_str();
+  return {};
+}
+
+} // namespace zero::rt

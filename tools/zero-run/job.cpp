@@ -1,0 +1,147 @@
+//===- job.cpp - the processes of a run -----------------------------------===//
+
+#include "job.h"
+
+#include "flags.h"
+#include "runtime/processes/world.h"
+#include "tools/process/process.h"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+static const char *variable(const char *name) { return std::getenv(name); }
+
+/// With --join: the rank of --rank or RANK, among as many processes as the program has ranks.
+Status Job::findJoined(const Options &options) {
+  if (options.needsCompiler())
+    return rt::fail(ZERO_RT_INVALID_ARGUMENT,
+                    "--join takes an executable: compile the model with zeroc first");
+  meeting = "file:" + options.join;
+  uint64_t local;
+  if (const char *text = variable("LOCAL_RANK"); text && parseCount(text, local).ok())
+    localProcess = int(local);
+  process = options.rank;
+  if (process >= 0)
+    return {};
+  const char *rank = variable("RANK");
+  uint64_t number;
+  if (!rank)
+    return rt::fail(ZERO_RT_INVALID_ARGUMENT, "--join needs --rank, or the variable RANK");
+  if (Status status = parseCount(rank, number); !status.ok() || number > 1024)
+    return rt::fail(ZERO_RT_INVALID_ARGUMENT, "the variable RANK: expected a rank, got '%s'",
+                    escape(rank).c_str());
+  process = int(number);
+  return {};
+}
+
+Status Job::find(const Options &options) {
+  if (!options.join.empty())
+    return findJoined(options);
+  if (options.rank >= 0)
+    return rt::fail(ZERO_RT_INVALID_ARGUMENT,
+                    "--rank needs --join: a file through which the ranks find each other");
+  LaunchInfo launch;
+  ZERO_RT_TRY(detectLauncher(variable, launch));
+  process = launch.process;
+  count = launch.processes;
+  localProcess = launch.localProcess;
+  if (options.ranksPerProcess && launch.launcher == Launcher::None)
+    return rt::fail(ZERO_RT_INVALID_ARGUMENT,
+                    "--ranks-per-process needs several processes: start them with mpirun, srun or "
+                    "torchrun, or with --processes=N");
+  return {};
+}
+
+static Status checkRanks(const Options &options, int ranks, int processes) {
+  const uint64_t each = options.ranksPerProcess.value_or(0);
+  if (!each || ranks == 0 || each * uint64_t(processes) == uint64_t(ranks))
+    return {};
+  return rt::fail(ZERO_RT_INVALID_ARGUMENT,
+                  "%d processes of %llu ranks are %llu ranks, and the executable has %d", processes,
+                  static_cast<unsigned long long>(each),
+                  static_cast<unsigned long long>(each) * uint64_t(processes), ranks);
+}
+
+static std::string aboutOf(int process, int processes, int ranks) {
+  if (ranks == 0 || ranks % processes != 0)
+    return "process " + std::to_string(process);
+  const int each = ranks / processes, first = process * each;
+  return each == 1 ? "rank " + std::to_string(first)
+                   : "ranks " + std::to_string(first) + " to " + std::to_string(first + each - 1);
+}
+
+Status Job::open(Options &options, int ranks) {
+  if (!meeting.empty()) {
+    count = ranks;
+    if (process >= count)
+      return rt::fail(ZERO_RT_INVALID_ARGUMENT, "no rank %d among %d", process, count);
+  }
+  if (!isOneOfMany())
+    return {};
+  ZERO_RT_TRY(checkRanks(options, ranks, count));
+  const std::string about = aboutOf(process, count, ranks);
+  zero_rt_world_options wanted;
+  zero_rt_world_options_default(&wanted);
+  wanted.about = about.c_str();
+  wanted.timeout_seconds = options.session.timeout_seconds;
+  if (!meeting.empty()) {
+    wanted.process = process;
+    wanted.processes = count;
+    wanted.meeting = meeting.c_str();
+  }
+  zero_rt_world *made = nullptr;
+  ZERO_RT_TRY(take(zero_rt_world_open(&wanted, &made)));
+  world.reset(made);
+  options.session.world = made;
+  announce(options);
+  if (!isFirst())
+    options.quiet = true;
+  return {};
+}
+
+void Job::announce(const Options &options) const {
+  if (!isFirst() || options.quiet)
+    return;
+  zero_rt_world_info info;
+  zero_rt_world_describe(world.get(), &info);
+  std::printf("%d processes on %d node%s, started by %s\n", info.processes, info.nodes,
+              info.nodes == 1 ? "" : "s", meeting.empty() ? info.launcher : "hand (--join)");
+  std::fflush(stdout);
+}
+
+Status Job::agree(const Status &own) const {
+  return world ? world->world->agree("start of the run", own) : own;
+}
+
+void Job::fail(const Status &reason) const {
+  if (!world)
+    return;
+  zero_rt_world_fail(world.get(), reason.getMessage().c_str());
+  // mpirun ends all processes as soon as one has failed, and what they have not printed is lost.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
+
+Status Job::share(std::string &path) const {
+  const char *shared = nullptr;
+  ZERO_RT_TRY(take(zero_rt_world_share(world.get(), path.c_str(), &shared)));
+  path = shared;
+  return {};
+}
+
+Status Job::shallStop(const Session &session, bool &stops) const {
+  stops = process::interruption() != 0;
+  if (!world)
+    return {};
+  int any = 0;
+  ZERO_RT_TRY(take(zero_rt_session_any(session.get(), stops, &any)));
+  stops = any != 0;
+  return {};
+}
+
+} // namespace zero::run

@@ -1,0 +1,63 @@
+//===- job.h - the processes of a run ---------------------------*- C++ -*-===//
+
+#ifndef TOOLS_ZERO_RUN_JOB_H
+#define TOOLS_ZERO_RUN_JOB_H
+
+#include "handles.h"
+#include "options.h"
+
+namespace zero::run {
+
+/// This process and the others of its run, where a launcher has started several.
+class Job {
+public:
+  /// Finds out from the options or the launcher's variables whether there are others. Does not meet
+  /// them yet.
+  rt::Status find(const Options &options);
+  int processes() const { return count; }
+  bool isOneOfMany() const { return count > 1; }
+  /// Whether this process prints and writes for all.
+  bool isFirst() const { return process == 0; }
+
+  /// The GPU of this process's rank, unless the command line says it; empty: the default.
+  std::string gpu() const {
+    return isOneOfMany() && localProcess >= 0 ? std::to_string(localProcess) : std::string();
+  }
+
+  /// Meets the others, and leaves to process 0 what only one does. `ranks`: of the program; 0: not
+  /// known yet.
+  rt::Status open(Options &options, int ranks);
+  zero_rt_world *getWorld() const { return world.get(); }
+
+  /// Fails on all processes if `own` is an error on one of them.
+  rt::Status agree(const rt::Status &own) const;
+  /// Tells the others that this process cannot go on.
+  void fail(const rt::Status &reason) const;
+  /// Hands the file at `path` of process 0 to all; `path`: where it is for this one.
+  rt::Status share(std::string &path) const;
+
+  /// Whether to stop after the step in progress, as all processes decide alike.
+  rt::Status shallStop(const Session &session, bool &stops) const;
+
+  /// Runs `body` in process 0, while the others answer what it reads of their ranks.
+  template <typename Body>
+  rt::Status inFirst(const Session &session, Body body) const {
+    if (!isFirst())
+      return take(zero_rt_session_serve(session.get()));
+    ZERO_RT_TRY(body());
+    return isOneOfMany() ? take(zero_rt_session_end_service(session.get())) : rt::Status();
+  }
+
+private:
+  rt::Status findJoined(const Options &options);
+  void announce(const Options &options) const;
+
+  int process = 0, count = 1;
+  int localProcess = -1; ///< among those of this machine; -1: not known
+  std::string meeting;   ///< of --join; empty: the launcher's
+  World world;
+};
+
+} // namespace zero::run
+
+#endif // TOOLS_ZERO_RUN_JOB_H
