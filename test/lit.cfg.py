@@ -25,6 +25,10 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(build, "bin"), os.path.dirname(config.filecheck), config.llvm_tools,
      config.environment["PATH"]])
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+# Slurm and its daemons, which only root can start.
+if os.geteuid() == 0 and all(map(shutil.which, ("munged", "slurmctld", "slurmd", "srun"))):
+    config.available_features.add("slurm")
+
 # The cache of compiled kernels is in the directory of the tests, not in that of the user.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # Tests may run from a read-only checkout.
