@@ -10,6 +10,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 using namespace zero::rt;
@@ -21,6 +23,19 @@ constexpr int kRanks = 2, kSteps = 3;
 
 const char *ownRank() { return std::getenv("ZERO_TEST_RANK"); }
 
+/// A port with a free one behind it, where the processes meet.
+int freePort() {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  EXPECT_EQ(::bind(listener, reinterpret_cast<sockaddr *>(&address), length), 0);
+  ::getsockname(listener, reinterpret_cast<sockaddr *>(&address), &length);
+  ::close(listener);
+  return ntohs(address.sin_port) - 1;
+}
+
 class Processes : public testing::Test {
 protected:
   void SetUp() override {
@@ -31,6 +46,8 @@ protected:
     if (!ownRank()) {
       fs::remove_all(folder);
       fs::create_directory(folder);
+      ::setenv("MASTER_ADDR", "127.0.0.1", 1);
+      ::setenv("MASTER_PORT", std::to_string(freePort()).c_str(), 1);
     }
   }
   void TearDown() override {
@@ -319,6 +336,27 @@ TEST_F(Tool, TrainsWithAProcessForEachRank) {
   status = run({"--resume=" + folder + "state", "--steps=3", "--save=" + folder + "w.safetensors"});
   EXPECT_TRUE(status.ok()) << status.getMessage();
   EXPECT_TRUE(fs::exists(folder + "w.safetensors"));
+}
+
+TEST_F(Tool, TrainsUnderTorchrun) {
+  TinyProgram tiny(kRanks);
+  Trial kernels(tiny); // registers the kernels with the recording driver
+  if (isRank()) {
+    for (const char *name : {"RANK", "LOCAL_RANK"})
+      ::setenv(name, ownRank(), 1);
+    for (const char *name : {"WORLD_SIZE", "LOCAL_WORLD_SIZE"})
+      ::setenv(name, std::to_string(kRanks).c_str(), 1);
+    Status status = run({"--steps=3", "--log=" + folder + "many", "--save-outputs",
+                         folder + "o.safetensors", "--save", folder + "w.safetensors"});
+    EXPECT_TRUE(status.ok()) << status.getMessage();
+    return;
+  }
+  Status status = run({"--gpus=0,1", "--steps=3", "--log=" + folder + "one", "--save-outputs",
+                       folder + "o1.safetensors", "--save", folder + "w1.safetensors"});
+  EXPECT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_EQ(contents(folder + "many"), contents(folder + "one"));
+  EXPECT_EQ(contents(folder + "w.safetensors"), contents(folder + "w1.safetensors"));
+  EXPECT_EQ(contents(folder + "o.safetensors"), contents(folder + "o1.safetensors"));
 }
 
 TEST_F(Tool, RefusesContradictions) {
