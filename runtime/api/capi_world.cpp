@@ -47,8 +47,9 @@ void zero_rt_world_close(zero_rt_world *world) { delete world; }
 
 void zero_rt_world_describe(const zero_rt_world *world, zero_rt_world_info *info) {
   const World &own = *world->world;
-  *info = {own.process(), own.processes(), own.node(), own.nodes(),
-           nameOf(own.getLaunch().launcher)};
+  *info = {
+      own.process(),     own.processes(), own.node(), own.nodes(), nameOf(own.getLaunch().launcher),
+      own.libraryBytes()};
 }
 
 void zero_rt_world_fail(zero_rt_world *world, const char *reason) {

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <map>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -131,9 +132,18 @@ std::string World::text() const {
                 count == 1 ? "" : "s", nameOf(launch.launcher));
 }
 
+static uint64_t residentBytes() {
+  uint64_t pages = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident;
+  return resident * uint64_t(::sysconf(_SC_PAGESIZE));
+}
+
 Status World::findMpi(std::shared_ptr<Mpi> &mpi) {
-  if (!library)
+  if (!library) {
+    const uint64_t before = residentBytes();
     ZERO_RT_TRY(Mpi::open({.timeoutSeconds = timeoutSeconds, .processes = processes()}, library));
+    mpiBytes = residentBytes() - std::min(before, residentBytes());
+  }
   mpi = library;
   return {};
 }

@@ -54,6 +54,8 @@ public:
   Status agree(const char *what, const Status &own);
   /// The library of the launcher, which is loaded when it is first needed. Collective.
   Status findMpi(std::shared_ptr<Mpi> &mpi);
+  /// Resident bytes that it took when it was loaded, measured; 0 without it.
+  uint64_t libraryBytes() const { return library ? mpiBytes : 0; }
 
   /// Hands the file at `path` of process 0 to all nodes. `shared`: where this process can read it:
   /// the same path on the node of process 0, memory of the node's first process on the others.
@@ -70,6 +72,7 @@ private:
   LaunchInfo launch;
   double timeoutSeconds;
   std::shared_ptr<Mpi> library; ///< null: not needed so far
+  uint64_t mpiBytes = 0;
   std::unique_ptr<ControlChannel> channel;
   std::vector<Process> all;
   std::vector<int> received;     ///< descriptors of files that were handed to this process

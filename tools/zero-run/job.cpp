@@ -3,6 +3,7 @@
 #include "job.h"
 
 #include "flags.h"
+#include "progress.h"
 #include "runtime/processes/world.h"
 #include "tools/process/process.h"
 
@@ -110,8 +111,12 @@ void Job::announce(const Options &options) const {
     return;
   zero_rt_world_info info;
   zero_rt_world_describe(world.get(), &info);
-  std::printf("%d processes on %d node%s, started by %s\n", info.processes, info.nodes,
-              info.nodes == 1 ? "" : "s", meeting.empty() ? info.launcher : "hand (--join)");
+  std::string library;
+  if (info.library_bytes > 0)
+    library = "; MPI takes " + bytesText(info.library_bytes) + " of each";
+  std::printf("%d processes on %d node%s, started by %s%s\n", info.processes, info.nodes,
+              info.nodes == 1 ? "" : "s", meeting.empty() ? info.launcher : "hand (--join)",
+              library.c_str());
   std::fflush(stdout);
 }
 

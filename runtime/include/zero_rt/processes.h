@@ -40,8 +40,10 @@ void zero_rt_world_close(zero_rt_world *world);
 
 typedef struct zero_rt_world_info {
   int process, processes;
-  int node, nodes;      /* processes of one node can read each other's memory */
-  const char *launcher; /* "mpirun of Open MPI" */
+  int node, nodes;        /* processes of one node can read each other's memory */
+  const char *launcher;   /* "mpirun of Open MPI" */
+  uint64_t library_bytes; /* resident memory that MPI has taken in this process, measured; 0
+                             without MPI */
 } zero_rt_world_info;
 
 void zero_rt_world_describe(const zero_rt_world *world, zero_rt_world_info *info);
