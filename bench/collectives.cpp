@@ -65,7 +65,9 @@ static Status measureAll(int ranks, int rounds) {
   std::shared_ptr<World> world;
   std::vector<std::unique_ptr<Communicator>> ends;
   if (launch.processes > 1) {
-    ZERO_RT_TRY(World::open({.launch = launch}, world));
+    WorldOptions options;
+    options.launch = launch;
+    ZERO_RT_TRY(World::open(options, world));
     ZERO_RT_TRY(checkDivides(*world, ranks));
     ZERO_RT_TRY(openProcessGroup(*world, {.ranks = ranks}, ends));
   } else {

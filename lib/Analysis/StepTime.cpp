@@ -33,6 +33,8 @@ OpTimes::Kernel OpTimes::describe(func::FuncOp kernel) const {
 OpTimes::OpTimes(ModuleOp module, const Machine &machine) : machine(machine) {
   if (auto attr = module->getAttrOfType<IntegerAttr>(kRanksAttr))
     ranks = attr.getInt();
+  if (auto attr = module->getAttrOfType<IntegerAttr>(kRanksPerNodeAttr))
+    ranksPerNode = attr.getInt();
   for (auto kernel : module.getOps<func::FuncOp>())
     if (kernel->hasAttr(kKernelAttr))
       kernels[kernel.getSymNameAttr()] = describe(kernel);
@@ -66,13 +68,18 @@ Link linkOf(TransferOp transfer) {
   }
 }
 
-static Exchange exchangeOf(CollectiveOpInterface op, int64_t ranks) {
+static Exchange exchangeOf(CollectiveOpInterface op, int64_t ranks, int64_t ranksPerNode) {
   const int64_t source = tensorBytes(op.getSource().getType());
   const int64_t result = tensorBytes(op.getExchanged().getType());
   Exchange exchange;
   exchange.bytes = double(std::max(source, result));
   exchange.ranks = ranks;
+  exchange.ranksPerNode = ranksPerNode;
   exchange.sums = isReduction(op.getCollectiveKind());
+  const Type element = getElementTypeOrSelf(op.getSource().getType());
+  if (TypeAttr sum = op.getSumType())
+    exchange.sumRatio =
+        double(sum.getValue().getIntOrFloatBitWidth()) / double(element.getIntOrFloatBitWidth());
   exchange.fromSlices = source < result;
   exchange.toSlices = source > result;
   return exchange;
@@ -82,7 +89,7 @@ double OpTimes::seconds(Operation *op) const {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return launchSeconds(launch);
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-    return collectiveSeconds(machine, exchangeOf(collective, ranks));
+    return collectiveSeconds(machine, exchangeOf(collective, ranks, ranksPerNode));
   if (auto transfer = dyn_cast<TransferOp>(op))
     return transferSeconds(machine, linkOf(transfer),
                            double(tensorBytes(transfer.getInput().getType())));
@@ -91,7 +98,9 @@ double OpTimes::seconds(Operation *op) const {
 
 double OpTimes::latency(Operation *op) const {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return collective && ranks > 1 ? collectiveLatency(machine, exchangeOf(collective, ranks)) : 0;
+  return collective && ranks > 1
+             ? collectiveLatency(machine, exchangeOf(collective, ranks, ranksPerNode))
+             : 0;
 }
 
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine) {

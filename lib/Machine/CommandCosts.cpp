@@ -46,7 +46,8 @@ KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
   return cost;
 }
 
-static Exchange exchangeOf(const proto::Collective &collective, uint64_t ranks) {
+static Exchange exchangeOf(const proto::Collective &collective, const proto::Program &program) {
+  const uint64_t ranks = program.ranks();
   const uint64_t size = sizeOf(toDType(collective.dtype()));
   const uint64_t source = sourceElements(collective, ranks) * size;
   const uint64_t destination = destinationElements(collective, ranks) * size;
@@ -55,6 +56,9 @@ static Exchange exchangeOf(const proto::Collective &collective, uint64_t ranks) 
   exchange.bytes = double(std::max(source, destination));
   exchange.ranks = int64_t(ranks);
   exchange.sums = form.sums;
+  exchange.ranksPerNode = program.ranks_per_node();
+  if (const uint64_t sum = sizeOf(toDType(collective.arithmetic())); sum > size)
+    exchange.sumRatio = double(sum) / double(size);
   exchange.fromSlices = form.source < form.destination;
   exchange.toSlices = form.source > form.destination;
   // The source of a gather may be the own slice of its destination.
@@ -88,7 +92,7 @@ double commandSeconds(const Machine &machine, const proto::Program &program,
     return kernelSeconds(machine, costOf(program.kernels(int(command.launch().kernel())),
                                          command.launch().length()));
   case proto::Command::kCollective:
-    return collectiveSeconds(machine, exchangeOf(command.collective(), program.ranks()));
+    return collectiveSeconds(machine, exchangeOf(command.collective(), program));
   case proto::Command::kCopy:
     return secondsOf(machine, command.copy(), command.lane());
   default:

@@ -47,6 +47,8 @@ static planning::Machine toPlanning(const Machine &from) {
   machine.reduce = rateOf(from.reduce());
   machine.diskRead = from.disk().read_bandwidth();
   machine.diskWrite = from.disk().write_bandwidth();
+  machine.network = {from.network().ranks_per_node(), from.network().bandwidth(),
+                     from.network().latency()};
   return machine;
 }
 

@@ -85,6 +85,34 @@ double transferSeconds(const Machine &machine, Link link, double bytes) {
 /// Whether ranks bring values to each other after they have added them up, if they do.
 static bool gathers(const Exchange &exchange) { return !exchange.sums || !exchange.toSlices; }
 
+/// Ranks of other nodes; 0: all are on one.
+static double ranksElsewhere(const Machine &machine, const Exchange &exchange) {
+  const int64_t here = machine.network.ranksPerNode;
+  return here > 0 ? double(std::max<int64_t>(0, exchange.ranks - here)) : 0;
+}
+
+double networkBytes(const Machine &machine, const Exchange &exchange) {
+  const double elsewhere = ranksElsewhere(machine, exchange);
+  const double slice = exchange.bytes / double(exchange.ranks), crossing = elsewhere * slice;
+  const int64_t here = machine.network.ranksPerNode;
+  double bytes = 0;
+  if (exchange.sums)
+    bytes += exchange.ranksPerNode == here ? crossing * exchange.sumRatio : crossing * double(here);
+  const bool isWhole = !exchange.sums && !exchange.fromSlices;
+  if (gathers(exchange) && elsewhere > 0) // a value that is not cut leaves once for each other node
+    bytes += isWhole ? exchange.bytes * elsewhere / double(here) : crossing;
+  return bytes;
+}
+
+/// Messages that follow each other.
+static double networkSeconds(const Machine &machine, const Exchange &exchange) {
+  if (ranksElsewhere(machine, exchange) == 0)
+    return 0;
+  const int messages = (exchange.sums ? 1 : 0) + (gathers(exchange) ? 1 : 0);
+  return messages * machine.network.latency +
+         networkBytes(machine, exchange) / machine.network.bandwidth;
+}
+
 double collectiveSeconds(const Machine &machine, const Exchange &exchange) {
   auto seconds = [](const CollectiveRate &rate, double moved) {
     return rate.latency + moved / rate.bandwidth;
@@ -97,7 +125,7 @@ double collectiveSeconds(const Machine &machine, const Exchange &exchange) {
     sum += seconds(machine.gather, isWhole && exchange.ranks > 1 ? exchange.bytes : others);
   if (exchange.fromSlices && !exchange.inPlace)
     sum += copySeconds(machine, slice);
-  return sum;
+  return sum + networkSeconds(machine, exchange);
 }
 
 double collectiveLatency(const Machine &machine, const Exchange &exchange) {

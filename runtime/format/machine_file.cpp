@@ -19,7 +19,7 @@ static constexpr uint64_t kMaxBytes = uint64_t(1) << 20;
 /// Fields of a Machine that need not be there; those of messages inside it must.
 static const std::set<std::string_view> kOptional = {
     "memory_bytes", "half_flops",        "copy_bandwidth", "cache_bytes", "cache_bandwidth",
-    "overlaps",     "convolution_flops", "native_flops",   "disk"};
+    "overlaps",     "convolution_flops", "native_flops",   "disk",        "network"};
 /// The only durations, and the only numbers that may be 0.
 static const std::set<std::string_view> kMayBeZero = {"latency", "launch_seconds"};
 

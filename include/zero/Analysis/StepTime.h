@@ -53,7 +53,7 @@ private:
   double launchSeconds(LaunchOp launch) const;
 
   const planning::Machine &machine;
-  int64_t ranks = 1;
+  int64_t ranks = 1, ranksPerNode = 0;
   llvm::DenseMap<mlir::StringAttr, Kernel> kernels;
 };
 

@@ -33,6 +33,13 @@ struct CollectiveRate {
   double latency = 0;   ///< seconds of one without data
 };
 
+/// The connections between nodes; see machine.proto.
+struct Network {
+  int64_t ranksPerNode = 0; ///< 0: all ranks are on one node
+  double bandwidth = 0;     ///< bytes per second of a node, in each direction
+  double latency = 0;       ///< seconds of a message
+};
+
 /// The fields of machine.proto. Defaults are those of the preset `cpu`: a core of a server with
 /// AVX-512, beside one other core that shares its memory.
 struct Machine {
@@ -62,6 +69,7 @@ struct Machine {
   CollectiveRate gather = {15e9, 1e-6};
   CollectiveRate reduce = {12e9, 1e-6};
   double diskRead = 0, diskWrite = 0; ///< bytes per second of all ranks; 0: not known
+  Network network;
 };
 
 enum class KernelKind { Native, Product, Convolution, Attention };
@@ -96,11 +104,18 @@ double transferSeconds(const Machine &machine, Link link, double bytes);
 struct Exchange {
   double bytes = 0; ///< of the value as a whole, all ranks' slices together
   int64_t ranks = 1;
-  bool sums = false;       ///< the values of the ranks are summed
-  bool fromSlices = false; ///< each rank contributes a slice
-  bool toSlices = false;   ///< each rank receives a slice
-  bool inPlace = true;     ///< the slice that a rank contributes is already in place
+  bool sums = false;        ///< the values of the ranks are summed
+  bool fromSlices = false;  ///< each rank contributes a slice
+  bool toSlices = false;    ///< each rank receives a slice
+  bool inPlace = true;      ///< the slice that a rank contributes is already in place
+  int64_t ranksPerNode = 0; ///< whose values are added first, as the program says; 0: none
+  double sumRatio = 1;      ///< bytes of a sum of some ranks, by those of their values
 };
+
+/// Bytes that cross the connection of each node in a collective, in each direction: each slice of
+/// another node once, and of a sum the values of all ranks of other nodes, or, if the ranks of each
+/// node are added first, one sum for each node.
+double networkBytes(const Machine &machine, const Exchange &exchange);
 
 /// Seconds from when the last rank has arrived. On one rank nothing is received.
 double collectiveSeconds(const Machine &machine, const Exchange &exchange);

@@ -116,4 +116,28 @@ TEST(Machine, CollectivesReceiveWhatOtherRanksHave) {
   EXPECT_DOUBLE_EQ(collectiveLatency(machine, broadcast), 0.5);
 }
 
+TEST(Machine, OneSumOfEachNodeCrossesTheNetwork) {
+  Machine machine;
+  machine.network = {/*ranksPerNode=*/4, /*bandwidth=*/1e9, /*latency=*/1e-3};
+  Exchange gather{.bytes = 8e6, .ranks = 8, .fromSlices = true};
+  EXPECT_DOUBLE_EQ(networkBytes(machine, gather), 4e6);
+  Exchange reduce{.bytes = 8e6, .ranks = 8, .sums = true, .toSlices = true};
+  EXPECT_DOUBLE_EQ(networkBytes(machine, reduce), 16e6); // the values of four ranks to each of four
+  reduce.ranksPerNode = 4;
+  EXPECT_DOUBLE_EQ(networkBytes(machine, reduce), 4e6);
+  reduce.sumRatio = 2; // 16-bit values that are added in 32 bits
+  EXPECT_DOUBLE_EQ(networkBytes(machine, reduce), 8e6);
+  Exchange both{.bytes = 8e6, .ranks = 8, .sums = true, .ranksPerNode = 4};
+  EXPECT_DOUBLE_EQ(networkBytes(machine, both), 8e6);
+  Exchange broadcast{.bytes = 8e6, .ranks = 8};
+  EXPECT_DOUBLE_EQ(networkBytes(machine, broadcast), 8e6);
+
+  Machine alone = machine;
+  alone.network = {};
+  EXPECT_NEAR(collectiveSeconds(machine, gather) - collectiveSeconds(alone, gather), 5e-3, 1e-12);
+  EXPECT_NEAR(collectiveSeconds(machine, both) - collectiveSeconds(alone, both), 10e-3, 1e-12);
+  gather.ranks = 4;
+  EXPECT_EQ(networkBytes(machine, gather), 0);
+}
+
 } // namespace
