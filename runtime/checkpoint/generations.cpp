@@ -143,6 +143,14 @@ static void sweep(const std::string &folder, std::vector<std::string> &remarks) 
   }
 }
 
+void sweepDrafts(const std::string &folder) {
+  std::error_code error;
+  std::shared_ptr<FolderLock> lock;
+  std::vector<std::string> ignored; // the next process that saves there tries again
+  if (fs::is_directory(folder, error) && FolderLock::take(folder, lock).ok())
+    sweep(trimmed(folder), ignored);
+}
+
 /// Removes a generation so that half of one never has its name.
 static void removeGeneration(const std::string &folder, const Generation &generation,
                              std::vector<std::string> &remarks) {

@@ -47,6 +47,9 @@ Status checkNoneLater(const std::string &folder, uint64_t step,
 /// The path to which the owner of `token` writes the generation of `step` in `folder`.
 std::string draftPath(const std::string &folder, uint64_t step, uint64_t token);
 
+/// Removes what ended processes were writing in `folder`, unless another process saves there.
+void sweepDrafts(const std::string &folder);
+
 /// A generation that is being written. Removed when abandoned.
 class Draft {
 public:

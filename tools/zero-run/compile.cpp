@@ -21,11 +21,15 @@ using namespace zero::rt;
 
 namespace zero::run {
 
+std::string compilerFolder() {
+  const char *root = std::getenv("TMPDIR");
+  return std::string(root && *root ? root : P_tmpdir) + "/zero-run";
+}
+
 /// A folder for the executable that goes away with it, also where this process is killed: the
 /// next one sweeps it.
 static Status makeFolder(OwnedFolder &folder) {
-  const char *root = std::getenv("TMPDIR");
-  const std::string path = std::string(root && *root ? root : P_tmpdir) + "/zero-run";
+  const std::string path = compilerFolder();
   sweepTemporaries(path);
   return OwnedFolder::create(path, 0700, folder);
 }

@@ -7,6 +7,9 @@
 
 namespace zero::run {
 
+/// The path whose temporaries have executables of models that are compiled for a run.
+std::string compilerFolder();
+
 /// Compiles the model to a temporary executable, loads it and removes it. zeroc prints the
 /// certificate, and its own error: `reported` is then true. Of several processes the first one
 /// compiles, for all.

@@ -129,6 +129,15 @@ std::vector<Flag> executionFlags() {
        "ranks of each process (the ranks of the executable divided by the\n"
        "processes; 1 for a model)",
        toCount(&Options::ranksPerProcess)},
+      {"Execution", "restarts", "N",
+       "with --processes: start all processes again after a failure, at most N\n"
+       "times, from the newest checkpoint in --save-state. torchrun starts\n"
+       "processes again itself (--max-restarts): any N > 0 resumes there",
+       toCount(&Options::restarts)},
+      {"Execution", "min-ranks", "M",
+       "with --restarts, of a model: if a restart fails before its first\n"
+       "checkpoint, go on with fewer ranks, down to M, and more micro-batches",
+       toCount(&Options::minRanks)},
       {"Execution", "nvme-dir", "DIR",
        "directory of the nvme tier, one file per rank for the duration of the\n"
        "run; should be on the intended disk",

@@ -41,6 +41,15 @@ Status Job::findJoined(const Options &options) {
   return {};
 }
 
+/// Only some launchers start processes again.
+static Status checkRestarts(const Options &options, Launcher launcher) {
+  if (!options.restarts || launcher == Launcher::ZeroRun || launcher == Launcher::Torchrun)
+    return {};
+  return rt::fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--restarts needs --processes=N or torchrun, which start processes again; in "
+                  "other jobs start the command again, with --resume=DIR and --resume-if-any");
+}
+
 Status Job::find(const Options &options) {
   if (!options.join.empty())
     return findJoined(options);
@@ -52,6 +61,8 @@ Status Job::find(const Options &options) {
   process = launch.process;
   count = launch.processes;
   localProcess = launch.localProcess;
+  attempts = launch.attempt;
+  ZERO_RT_TRY(checkRestarts(options, launch.launcher));
   if (options.ranksPerProcess && launch.launcher == Launcher::None)
     return rt::fail(ZERO_RT_INVALID_ARGUMENT,
                     "--ranks-per-process needs several processes: start them with mpirun, srun or "

@@ -15,6 +15,8 @@ public:
   /// them yet.
   rt::Status find(const Options &options);
   int processes() const { return count; }
+  /// How often the launcher has started the processes before.
+  int attempt() const { return attempts; }
   bool isOneOfMany() const { return count > 1; }
   /// Whether this process prints and writes for all.
   bool isFirst() const { return process == 0; }
@@ -52,7 +54,7 @@ private:
   rt::Status findJoined(const Options &options);
   void announce(const Options &options) const;
 
-  int process = 0, count = 1;
+  int process = 0, count = 1, attempts = 0;
   int localProcess = -1; ///< among those of this machine; -1: not known
   std::string meeting;   ///< of --join; empty: the launcher's
   World world;

@@ -11,7 +11,8 @@ namespace zero::run {
 bool isLauncher(const Options &options);
 
 /// Starts the processes with the same arguments, passes signals on to them, and waits for their
-/// end. `code`: the exit code of the first one that failed, else 0; it has printed its error.
+/// end. Starts them again after a failure, as --restarts says. `code`: the exit code of the first
+/// one that failed in the last attempt, else 0; it has printed its error.
 rt::Status launch(const Options &options, char **arguments, int &code);
 
 } // namespace zero::run

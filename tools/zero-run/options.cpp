@@ -175,6 +175,7 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--nvme-endurance has no effect with --quiet and without --report-json");
     ZERO_RT_TRY(checkProcesses());
+    ZERO_RT_TRY(checkRestarts());
     ZERO_RT_TRY(checkProfile());
     return checkState();
   }
@@ -188,6 +189,41 @@ private:
       return bad("expected --ranks-per-process of at least 1");
     if (options.processes && !options.join.empty())
       return bad("expected --processes or --join, got both");
+    return {};
+  }
+
+  Status checkRestarts() {
+    auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
+    if (!options.restarts)
+      return options.minRanks ? bad("--min-ranks has no effect without --restarts") : Status();
+    if (options.saveState.empty())
+      return bad(
+          "--restarts needs --save-state: the checkpoints that a restarted run goes on from");
+    if (!options.join.empty())
+      return bad("expected --restarts or --join, got both");
+    if (!options.gradients.empty())
+      return bad("--dump-gradients writes the gradients of step 0, which a restarted run may not "
+                 "execute: expected it or --restarts");
+    return options.minRanks ? checkFewerRanks() : Status();
+  }
+
+  /// What going on with fewer ranks needs.
+  Status checkFewerRanks() {
+    auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
+    if (options.minRanks == 0u)
+      return bad("expected --min-ranks of at least 1");
+    if (!options.processes)
+      return bad("--min-ranks needs --processes");
+    if (!options.needsCompiler())
+      return fail(
+          ZERO_RT_INVALID_ARGUMENT,
+          "--min-ranks needs a model that can be compiled for fewer ranks: '%s' is compiled "
+          "already",
+          escape(options.model).c_str());
+    for (const std::string &word : foreign)
+      if (word == "--config" || word.starts_with("--config="))
+        return bad("expected --min-ranks or --config, got both: going on with fewer ranks changes "
+                   "--micro-batches, which a configuration fixes; give its settings as options");
     return {};
   }
 

@@ -42,6 +42,7 @@ struct Options {
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with
   int rank = -1;                 ///< of this process, with `join`; -1: not given
   std::optional<uint64_t> processes, ranksPerProcess;
+  std::optional<uint64_t> restarts, minRanks;
   bool profile = false, quiet = false, help = false, helpAll = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.

@@ -3,6 +3,7 @@
 #include "run.h"
 
 #include "compile.h"
+#include "restarts.h"
 #include "spinning.h"
 #include "tools/process/process.h"
 #include "train.h"
@@ -53,6 +54,8 @@ int runJob(Options &options, char **arguments) {
   Job job; // ends after what it knows of
   if (Status status = job.find(options); !status.ok())
     return failed(status);
+  if (job.attempt() > 0 && options.restarts.value_or(0) > 0)
+    goOnFromSaved(options);
   if (job.isOneOfMany())
     limitSpinning(arguments); // before the processes meet
   bool reported = false, interrupted = false;

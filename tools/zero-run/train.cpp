@@ -130,6 +130,8 @@ Status Training::open() {
 Status Training::resume() {
   zero_rt_state_result from{};
   ZERO_RT_TRY(checkpoints.resume(session, from));
+  if (!from.generation) // nothing is saved yet
+    ZERO_RT_TRY(loadWeights(options, session));
   if (data)
     ZERO_RT_TRY(countSteps(options, data, from, steps));
   results.first = from.step;
