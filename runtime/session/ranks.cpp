@@ -217,6 +217,14 @@ Status Ranks::end(Status status, const std::string &where) {
   return failure = std::move(status);
 }
 
+/// "rank 2 on host 'a'", or "ranks 2 to 3 on host 'a'".
+std::string Ranks::nameOf(size_t process) const {
+  const size_t each = size_t(program().ranks() / world->processes()), first = process * each;
+  const std::string ranks =
+      each == 1 ? format("rank %zu", first) : format("ranks %zu to %zu", first, first + each - 1);
+  return ranks + format(" on host '%s'", escape(world->getProcesses()[process].host).c_str());
+}
+
 /// Code, then the note or the message.
 static std::string encode(const Status &status, const std::string &note) {
   return std::to_string(int(status.getCode())) + " " + (status.ok() ? note : status.getMessage());
@@ -230,14 +238,15 @@ Status Ranks::agree(const char *what, const Status &own, const std::string &note
   }
   if (Status status = world->control().allGather(what, encode(own, note), all); !status.ok())
     return end(own.ok() ? status : own);
-  ZERO_RT_TRY(own);
+  const size_t self = size_t(world->process());
+  if (!own.ok())
+    return fail(own.getCode(), "%s: %s", nameOf(self).c_str(), own.getMessage().c_str());
   for (size_t process = 0; process < all.size(); ++process) {
     std::string &text = all[process];
     const size_t space = text.find(' ');
     int code = ZERO_RT_INTERNAL;
     if (!parseInteger(std::string_view(text).substr(0, space), code) || code != ZERO_RT_OK)
-      return fail(ZERO_RT_ABORTED, "process %zu on host '%s': %s", process,
-                  escape(world->getProcesses()[process].host).c_str(),
+      return fail(ZERO_RT_ABORTED, "%s: %s", nameOf(process).c_str(),
                   text.substr(space + 1).c_str());
     text.erase(0, space + 1);
   }

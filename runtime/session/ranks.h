@@ -79,6 +79,7 @@ private:
   Status checkSameProgram();
   void listen();
   Status explain(const Status &status) const;
+  std::string nameOf(size_t process) const;
 
   std::shared_ptr<Body> body;
   zero_rt_session_options options;
