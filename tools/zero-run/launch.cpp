@@ -17,7 +17,7 @@ using namespace zero::rt;
 namespace zero::run {
 
 /// How long the others may take to end by themselves when one has failed.
-static constexpr std::chrono::seconds kGrace{5};
+static constexpr std::chrono::seconds kGrace{3};
 
 bool isLauncher(const Options &options) {
   return options.processes && !std::getenv("ZERO_PROCESS");
