@@ -40,7 +40,7 @@ public:
   virtual void endStep() {}
   /// A command has run on thread `thread` of a lane. Called by that thread while the rank's thread
   /// continues.
-  virtual void ranOnLane(size_t thread, const CommandRun &, const LaneWork::Span &) {}
+  virtual void ranOnLane(size_t /*thread*/, const CommandRun &, const LaneWork::Span &) {}
 };
 
 /// The observers of one rank. The observer attached first is the outermost: it is notified first

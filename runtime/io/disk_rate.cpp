@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <unistd.h>
+#include <vector>
 
 namespace zero::rt {
 
@@ -25,17 +26,28 @@ struct Descriptor {
 };
 } // namespace
 
+using Clock = std::chrono::steady_clock;
+
+static double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+static Status cannotMeasure(const std::string &folder) {
+  return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
+              std::strerror(errno));
+}
+
 /// Repeats `transfer` until it was done `times` times or time is up; then `times` is the number of
 /// repetitions.
 static Status timeTransfers(DiskQueue &queue, Transfer transfer, int &times, double &rate) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   double seconds = 0;
   int done = 0;
   while (done < times && (done == 0 || seconds < kSeconds)) {
     ZERO_RT_TRY(queue.run(transfer));
     transfer.offset += transfer.bytes;
     ++done;
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    seconds = secondsSince(begin);
   }
   times = done;
   rate = double(done) * double(transfer.bytes) / seconds;
@@ -45,8 +57,7 @@ static Status timeTransfers(DiskQueue &queue, Transfer transfer, int &times, dou
 Status measureDisk(const std::string &folder, DiskRate &rate) {
   const Descriptor file{::open(folder.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600)};
   if (file.number < 0)
-    return fail(ZERO_RT_IO, "cannot measure the disk of '%s': %s", escape(folder).c_str(),
-                std::strerror(errno));
+    return cannotMeasure(folder);
   const std::unique_ptr<void, decltype(&std::free)> memory(
       std::aligned_alloc(kDiskAlignment, kBytes), &std::free);
   if (!memory)
@@ -61,6 +72,29 @@ Status measureDisk(const std::string &folder, DiskRate &rate) {
                               times, rate.write));
   return timeTransfers(*queue, {false, file.number, folder.c_str(), 0, memory.get(), kBytes}, times,
                        rate.read);
+}
+
+Status measureWrites(const std::string &folder, WriteSpeed &speed) {
+  constexpr size_t kPiece = size_t(1) << 20;
+  constexpr double kEnough = 0.1;
+  const Descriptor file{::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600)};
+  const std::vector<char> piece(kPiece, 1);
+  if (file.number < 0)
+    return cannotMeasure(folder);
+  auto begin = Clock::now();
+  if (::write(file.number, piece.data(), 1) != 1 || ::fsync(file.number) != 0)
+    return cannotMeasure(folder);
+  speed.flushSeconds = secondsSince(begin);
+  begin = Clock::now();
+  double bytes = 0;
+  while (bytes < double(kBytes) && secondsSince(begin) < kEnough) {
+    const ssize_t written = ::write(file.number, piece.data(), piece.size());
+    if (written <= 0 || ::fdatasync(file.number) != 0)
+      return cannotMeasure(folder);
+    bytes += double(written);
+  }
+  speed.bytesPerSecond = bytes / secondsSince(begin);
+  return {};
 }
 
 } // namespace zero::rt

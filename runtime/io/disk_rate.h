@@ -16,6 +16,14 @@ struct DiskRate {
 /// Fails where the file system has no such files.
 Status measureDisk(const std::string &folder, DiskRate &rate);
 
+struct WriteSpeed {
+  double bytesPerSecond = 0, flushSeconds = 0; ///< of data, and of a small file
+};
+
+/// Writes and flushes a file without a name in `folder`, through the system's cache, as a
+/// checkpoint is written: 16 MiB, or as much as a tenth of a second is enough for.
+Status measureWrites(const std::string &folder, WriteSpeed &speed);
+
 } // namespace zero::rt
 
 #endif // RUNTIME_IO_DISK_RATE_H

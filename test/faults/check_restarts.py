@@ -6,6 +6,7 @@ Without TORCHRUN, zero-run starts the processes.
 """
 
 import json
+import re
 import shutil
 import signal
 import sys
@@ -17,6 +18,7 @@ from jobs import Job, wait_until
 from zero_test import Checks, Graph, check_refused, run_tool
 
 STEPS, AT = 10, 6  # steps of a run, and the one in which it stalls
+SLACK = 0.3  # seconds that processes may wait for cores
 MODEL = ["--zero-stage=3", "--optimizer=adamw", "--lr=1e-3"]
 
 
@@ -51,15 +53,15 @@ class Case:
                         "--dump-after=schedule", "--ranks=2", *MODEL)
         return text.count("= zero.all_") + text.count("= zero.reduce_scatter")
 
-    def start(self, *flags, model=(), launcher=(), stalls=True, steps=STEPS):
+    def start(self, *flags, model=(), launcher=(), stalls=True, steps=STEPS, output=None):
         """A run whose rank 1 does not reach step `AT`; an attempt that resumes there does."""
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "tmp").mkdir(parents=True)
         stall = [f"--stall=1:{AT * (self.collectives + 1) + 2}"] if stalls else []
         return Job(self.folder, launcher, "zero-run", *(model or [self.executable]),
-                   self.graph.data_flag, f"--steps={steps}", "--quiet", "--timeout=100",
+                   self.graph.data_flag, f"--steps={steps}", "--timeout=100", *([] if output else ["--quiet"]),
                    f"--save-state={self.state}", f"--log={self.log}", *stall, *flags,
-                   variables={"TMPDIR": str(self.folder / "tmp")}.items())
+                   variables={"TMPDIR": str(self.folder / "tmp")}.items(), output=output)
 
     def wait(self, step=AT):
         wait_until((self.state / f"step-{step:08}").exists, 60, f"checkpoint of step {step}")
@@ -125,12 +127,19 @@ def check_no_more(case):
 
 
 def check_stops(case):
-    """A signal ends the run, and is no failure."""
-    job = case.start("--processes=2", "--restarts=3", "--save-every=5", stalls=False,
-                     steps=1000000)
-    wait_until(case.state.exists, 60, "checkpoint")
+    """A signal ends the run, and is no failure. The state is saved in about the announced time."""
+    output = case.graph.work / "output"
+    job = case.start("--processes=2", "--restarts=3", stalls=False, steps=1000000, output=output)
+    announced = re.compile(r"^on SIGTERM the state is saved within about (\S+) s: a step of \S+ s, "
+                           r"and \S+ \w+ at \S+ \w+/s$", re.MULTILINE)
+    wait_until(lambda: announced.search(output.read_text()), 60, "announcement")
     time.sleep(0.2)
-    job.process.send_signal(signal.SIGTERM)
+    job.disturb(1, signal.SIGTERM)  # of any process
+    wait_until(lambda: list(case.state.glob("step-*")), 60, "state")
+    seconds = time.monotonic() - job.disturbed
+    bound = float(announced.search(output.read_text()).group(1))
+    print(f"SIGTERM: the state was saved after {seconds:.3f} s, announced were {bound} s")
+    case.checks.that(seconds < 2 * bound + SLACK, f"SIGTERM: {seconds} s, announced were {bound} s")
     job.finish(60)
     case.checks.that(job.process.returncode == 143, f"SIGTERM: {job.process.returncode}")
     case.checks.that(not job.lines("warning"), f"SIGTERM: {job.lines('warning')}")

@@ -30,14 +30,14 @@ def environment_of(pid):
 class Job:
     """A run in the folder `work`, which must be an argument, or part of one, of all its processes."""
 
-    def __init__(self, work, launcher, *words, variables=()):
+    def __init__(self, work, launcher, *words, variables=(), output=None):
         self.work = Path(work)
         self.memory = self.shared_memory()
         self.errors_file = self.work.parent / (self.work.name + ".errors")
         self.command = [str(word) for word in (*launcher, *words)]
-        with self.errors_file.open("w") as errors:
+        with self.errors_file.open("w") as errors, open(output or os.devnull, "w") as printed:
             self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                self.command, stdin=subprocess.DEVNULL, stdout=printed, stderr=errors,
                 preexec_fn=allow_signals, env={**os.environ, **dict(variables)})
 
     def alive(self):

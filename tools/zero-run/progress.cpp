@@ -114,6 +114,13 @@ void Progress::step(const zero_rt_step_result &result) {
   std::fflush(stdout);
 }
 
+void Progress::note(const std::string &text) const {
+  if (quiet || text.empty())
+    return;
+  std::printf("%s%s\n", terminal ? "\r\033[K" : "", text.c_str());
+  std::fflush(stdout);
+}
+
 void Progress::evaluation(const Evaluation &result) const {
   if (quiet)
     return;

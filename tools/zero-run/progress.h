@@ -30,6 +30,8 @@ public:
   /// A resumed run goes up to this many steps in all.
   void setSteps(uint64_t all) { steps = all; }
   void step(const zero_rt_step_result &result);
+  /// A line between those of steps, unless it is empty.
+  void note(const std::string &text) const;
   void evaluation(const Evaluation &result) const;
   /// The line that ends the run.
   void finish(const Results &results) const;

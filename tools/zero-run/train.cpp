@@ -11,6 +11,7 @@
 #include "report.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/thread.h"
+#include "stop_time.h"
 #include "tiers.h"
 #include "tools/process/process.h"
 #include "work_line.h"
@@ -213,6 +214,8 @@ Status Training::runStep(uint64_t step, Progress &progress) {
   ZERO_RT_TRY(outputs.logStep(result));
   progress.step(result);
   results.steps.push_back(result);
+  if (results.steps.size() == 1)
+    progress.note(stopTimeText(options, job, executable, result.seconds));
   return {};
 }
 
