@@ -74,7 +74,10 @@ static Status compile(const Options &options, const Job &job, const std::string 
   if (!options.nvmeDir.empty())
     words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   int exitCode = 0;
-  ZERO_RT_TRY(spawn(words, options.quiet, exitCode));
+  Status status = spawn(words, options.quiet, exitCode);
+  if (process::interruption()) // zeroc may have got the signal, too
+    return fail(ZERO_RT_ABORTED, "interrupted before the first step");
+  ZERO_RT_TRY(status);
   reported = exitCode != 0;
   if (reported)
     return fail(ZERO_RT_ABORTED, "zeroc failed with exit code %d", exitCode);

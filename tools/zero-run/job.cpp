@@ -5,9 +5,11 @@
 #include "flags.h"
 #include "progress.h"
 #include "runtime/processes/world.h"
+#include "runtime/support/checked.h"
 #include "tools/process/process.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -158,6 +160,17 @@ Status Job::shallStop(const Session &session, bool &stops) const {
   ZERO_RT_TRY(take(zero_rt_session_any(session.get(), stops, &any)));
   stops = any != 0;
   return {};
+}
+
+int Job::interruption() const {
+  const int own = process::interruption();
+  std::vector<std::string> all;
+  if (!world || !world->world->control().allGather("signal", std::to_string(own), all).ok())
+    return own ? own : SIGTERM;
+  for (const std::string &text : all) // the first process that has got one decides
+    if (int signal = 0; parseInteger(std::string_view(text), signal) && signal != 0)
+      return signal;
+  return SIGTERM;
 }
 
 } // namespace zero::run

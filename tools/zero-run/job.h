@@ -40,6 +40,8 @@ public:
 
   /// Whether to stop after the step in progress, as all processes decide alike.
   rt::Status shallStop(const Session &session, bool &stops) const;
+  /// The signal that has ended the run in order, the same on all processes.
+  int interruption() const;
 
   /// Runs `body` in process 0, while the others answer what it reads of their ranks.
   template <typename Body>

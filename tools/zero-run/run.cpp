@@ -8,7 +8,6 @@
 #include "tools/process/process.h"
 #include "train.h"
 
-#include <csignal>
 #include <cstdio>
 
 using namespace zero::rt;
@@ -44,11 +43,6 @@ static Status runModel(Options &options, const Job &job, Executable &executable,
   return train(options, job, executable, interrupted);
 }
 
-/// The exit code of a run that a signal has ended in order, here or in another process.
-static int interruptedCode() {
-  return process::interruption() ? process::interruptionCode() : 128 + SIGTERM;
-}
-
 int runJob(Options &options, char **arguments) {
   Executable executable;
   Job job; // ends after what it knows of
@@ -60,12 +54,10 @@ int runJob(Options &options, char **arguments) {
     limitSpinning(arguments); // before the processes meet
   bool reported = false, interrupted = false;
   Status status = openModel(options, job, executable, reported);
-  if (status.ok() || process::interruption())
-    reported = false;
   if (status.ok())
     status = runModel(options, job, executable, arguments, interrupted);
   if (status.ok())
-    return interrupted ? interruptedCode() : 0;
+    return interrupted ? 128 + job.interruption() : 0;
   const int code = reported ? 1 : failed(status); // at once: a launcher soon ends the others
   job.fail(status);
   return code;
