@@ -7,9 +7,11 @@
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -39,7 +41,7 @@ static std::string besideUs(const char *program) {
   return self.substr(0, self.rfind('/') + 1) + program;
 }
 
-static Status spawn(const std::vector<std::string> &words, bool quiet, int &exitCode) {
+static Status spawn(const std::vector<std::string> &words, bool quiet, pid_t &child) {
   std::vector<char *> arguments;
   for (const std::string &word : words)
     arguments.push_back(const_cast<char *>(word.c_str()));
@@ -48,14 +50,32 @@ static Status spawn(const std::vector<std::string> &words, bool quiet, int &exit
   posix_spawn_file_actions_init(&actions);
   if (quiet)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child;
   int error = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     return fail(ZERO_RT_IO, "cannot start '%s': %s", words[0].c_str(), std::strerror(error));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  return {};
+}
+
+/// Waits until `child` ends. Passes a signal on to it: one that only this process got, or that came
+/// before the child started.
+static Status await(pid_t child, const Job &job, int &exitCode) {
+  constexpr timespec kPause{0, 10'000'000};
+  int status = 0, passed = 0;
+  for (pid_t ended = 0; ended != child;) {
+    if (ended = ::waitpid(child, &status, WNOHANG); ended == child)
+      break;
+    if (const int signal = process::interruption(); signal != passed)
+      ::kill(child, passed = signal);
+    if (Status others = job.sayBusy(); !others.ok()) {
+      ::kill(child, SIGTERM);
+      (void)::waitpid(child, &status, 0);
+      return others;
+    }
+    ::nanosleep(&kPause, nullptr);
   }
+  if (process::interruption())
+    return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   if (WIFSIGNALED(status))
     return fail(ZERO_RT_INTERNAL, "zeroc was ended by signal %d", WTERMSIG(status));
   exitCode = WEXITSTATUS(status);
@@ -74,10 +94,9 @@ static Status compile(const Options &options, const Job &job, const std::string 
   if (!options.nvmeDir.empty())
     words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   int exitCode = 0;
-  Status status = spawn(words, options.quiet, exitCode);
-  if (process::interruption()) // zeroc may have got the signal, too
-    return fail(ZERO_RT_ABORTED, "interrupted before the first step");
-  ZERO_RT_TRY(status);
+  pid_t child = 0;
+  ZERO_RT_TRY(spawn(words, options.quiet, child));
+  ZERO_RT_TRY(await(child, job, exitCode));
   reported = exitCode != 0;
   if (reported)
     return fail(ZERO_RT_ABORTED, "zeroc failed with exit code %d", exitCode);
@@ -95,8 +114,8 @@ Status compileAndLoad(const Options &options, const Job &job, Executable &execut
     if (status.ok())
       status = compile(options, job, compiled, reported);
   }
-  if (job.isOneOfMany()) { // others wait longer than for each other
-    ZERO_RT_TRY(job.agree(status));
+  if (job.isOneOfMany()) {
+    ZERO_RT_TRY(job.awaitFirst(status));
     ZERO_RT_TRY(job.share(compiled));
   }
   ZERO_RT_TRY(status);

@@ -113,6 +113,7 @@ Status Job::open(Options &options, int ranks) {
   ZERO_RT_TRY(take(zero_rt_world_open(&wanted, &made)));
   world.reset(made);
   options.session.world = made;
+  timeout = options.session.timeout_seconds;
   announce(options);
   if (!isFirst())
     options.quiet = true;
@@ -135,6 +136,35 @@ void Job::announce(const Options &options) const {
 
 Status Job::agree(const Status &own) const {
   return world ? world->world->agree("start of the run", own) : own;
+}
+
+static constexpr char kBusy[] = "busy";
+
+static Status meetFirst(const zero_rt_world &world, std::string_view sign, bool &isBusy) {
+  std::vector<std::string> all;
+  ZERO_RT_TRY(world.world->control().allGather("work of process 0", sign, all));
+  isBusy = all.front() == kBusy;
+  return {};
+}
+
+Status Job::sayBusy() const {
+  if (!world)
+    return {};
+  ZERO_RT_TRY(world->world->control().failure());
+  const auto now = std::chrono::steady_clock::now();
+  if (now < lastSign + std::chrono::duration<double>(timeout / 4))
+    return {};
+  lastSign = now;
+  bool isBusy;
+  return meetFirst(*world, kBusy, isBusy);
+}
+
+Status Job::awaitFirst(const Status &own) const {
+  if (!own.ok())
+    return agree(own);
+  for (bool isBusy = true; isBusy;)
+    ZERO_RT_TRY(meetFirst(*world, "", isBusy));
+  return {};
 }
 
 void Job::fail(const Status &reason) const {

@@ -6,6 +6,8 @@
 #include "handles.h"
 #include "options.h"
 
+#include <chrono>
+
 namespace zero::run {
 
 /// This process and the others of its run, where a launcher has started several.
@@ -33,6 +35,10 @@ public:
 
   /// Fails on all processes if `own` is an error on one of them.
   rt::Status agree(const rt::Status &own) const;
+  /// Process 0 calls this often while it does what may take longer than the timeout.
+  rt::Status sayBusy() const;
+  /// Waits until process 0, which calls this with `own`, is no longer busy.
+  rt::Status awaitFirst(const rt::Status &own) const;
   /// Tells the others that this process cannot go on.
   void fail(const rt::Status &reason) const;
   /// Hands the file at `path` of process 0 to all; `path`: where it is for this one.
@@ -60,6 +66,8 @@ private:
   int localProcess = -1; ///< among those of this machine; -1: not known
   std::string meeting;   ///< of --join; empty: the launcher's
   World world;
+  double timeout = 0; ///< of the processes for each other, in seconds
+  mutable std::chrono::steady_clock::time_point lastSign; ///< that this process is busy
 };
 
 } // namespace zero::run
