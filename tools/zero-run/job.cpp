@@ -192,6 +192,18 @@ Status Job::shallStop(const Session &session, bool &stops) const {
   return {};
 }
 
+Status Job::sum(const char *what, uint64_t &count) const {
+  std::vector<std::string> all;
+  if (!world)
+    return {};
+  ZERO_RT_TRY(world->world->control().allGather(what, std::to_string(count), all));
+  count = 0;
+  for (const std::string &text : all)
+    if (uint64_t part = 0; parseInteger(std::string_view(text), part))
+      count += part;
+  return {};
+}
+
 int Job::interruption() const {
   const int own = process::interruption();
   std::vector<std::string> all;

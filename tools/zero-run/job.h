@@ -46,6 +46,8 @@ public:
 
   /// Whether to stop after the step in progress, as all processes decide alike.
   rt::Status shallStop(const Session &session, bool &stops) const;
+  /// Adds up what each process counts.
+  rt::Status sum(const char *what, uint64_t &count) const;
   /// The signal that has ended the run in order, the same on all processes.
   int interruption() const;
 

@@ -278,6 +278,8 @@ Status Training::run() {
   if (evaluator.isDue(results.done(), steps))
     ZERO_RT_TRY(evaluate(progress));
   results.drive = driveUse(executable, session, results, options.endurance);
+  ZERO_RT_TRY(job.sum("bytes read from disks", results.drive.read));
+  ZERO_RT_TRY(job.sum("bytes written to disks", results.drive.written));
   ZERO_RT_TRY(job.inFirst(session, [&] { return write(); }));
   if (job.isFirst()) {
     progress.finish(results);
