@@ -107,6 +107,13 @@ for abi, launcher, options in (
     if shutil.which(launcher) and os.path.exists(os.path.join(build, "lib", f"libzero_mpi_{abi}.so")):
         config.available_features.add(abi)
         config.substitutions.append((f"%{abi}_run", f"{launcher} {options}"))
+# torchrun, where PyTorch is installed.
+torch_python = os.environ.get(
+    "ZERO_TORCH_PYTHON", os.path.join(source, ".deps", "bench", "torch", "bin", "python"))
+torchrun = os.path.join(os.path.dirname(torch_python), "torchrun")
+if os.access(torchrun, os.X_OK):
+    config.available_features.add("torchrun")
+    config.substitutions.append(("%torchrun", torchrun))
 # Tests that take too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")
