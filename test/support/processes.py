@@ -1,6 +1,7 @@
 """Runs of zero-run in several processes, by each of the launchers."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ class Launcher:
     processes. Of "slurm", there is none: fake_srun.py sets the variables of srun."""
 
     def __init__(self, name, prefix=()):
-        self.name, self.prefix = name, list(prefix)
+        self.name, self.prefix, self.program = name, list(prefix), "zero-run"
         if name == "slurm":
             self.prefix = [sys.executable, Path(__file__).parent / "fake_srun.py"]
 
@@ -32,7 +33,7 @@ class Launcher:
         count = [f"--nproc-per-node={processes}"] if self.name == "torchrun" else ["-n", processes]
         if self.name == "torchrun":
             count.append("--")  # it would take --log for an abbreviation of its own options
-        return [str(word) for word in (*self.prefix, *count, "zero-run", *words)]
+        return [str(word) for word in (*self.prefix, *count, self.program, *words)]
 
     def start(self, processes, *words, **variables):
         return subprocess.Popen(self.command(processes, *words), text=True,
@@ -93,13 +94,14 @@ def end(process):
 
 
 def wait_for_steps(process):
-    """Reads lines until the first step is printed. Returns those before it."""
-    lines = []
-    for line in process.stdout:
-        if line.startswith("step "):
-            return lines
-        lines.append(line)
-    raise AssertionError(f"no step: {''.join(lines)}{process.stderr.read()}")
+    """Reads until the first step is printed: as a line, or as a bar on the terminal that mpirun of
+    Open MPI makes."""
+    text = ""
+    while not re.search("step (0:|[0-9]+/)", text):
+        piece = os.read(process.stdout.fileno(), 4096).decode()
+        if not piece:
+            raise AssertionError(f"no step: {text}{process.stderr.read()}")
+        text += piece
 
 
 def shared_memory():
