@@ -52,8 +52,9 @@ class Launcher:
         return process.returncode, output, errors
 
     def detected(self, processes):
-        """The line that says how the processes were started."""
-        return f"{processes} processes on 1 node, started by {STARTED_BY[self.name]}"
+        """A pattern for the line that says how the processes were started."""
+        library = r"; MPI takes [\d.]+ MiB of each" if self.name in ("openmpi", "mpich") else ""
+        return f"{processes} processes on 1 node, started by {STARTED_BY[self.name]}{library}"
 
 
 def ranks_of(executable, processes, timeout=60):
