@@ -100,6 +100,8 @@ Status World::findNodes() {
 
 World::~World() {
   std::vector<std::string> gathered;
+  if (library)
+    library->rest();
   const bool hasEnded =
       channel && channel->failure().ok() && channel->allGather("end of the job", "", gathered).ok();
   if (library && !hasEnded)

@@ -11,14 +11,23 @@ namespace zero::rt {
 
 using Clock = std::chrono::steady_clock;
 
+/// How often MPI makes progress while no rank calls it.
+static constexpr std::chrono::milliseconds kProgress{1};
+
 /// MPI_Init and MPI_Finalize wait for all processes without a deadline, and must be called by one
 /// thread. This thread calls them, so that others can stop waiting; it keeps its state itself.
+///
+/// In between it lets MPI make progress. The last bytes of a message may still be in a queue of MPI
+/// when its sender has been told that it is complete. If the sender then waits for ranks of its
+/// node, and these in turn for the receiver, nobody else would call MPI.
 struct Mpi::Thread {
   enum class Stage { Starting, Started, Finalizing, Leaving, Ended };
 
   const ZeroMpiPlugin *plugin;
   std::mutex mutex;
-  std::condition_variable change; ///< of `stage`
+  std::condition_variable change; ///< of `stage` and `rests`
+  std::mutex calls;               ///< of MPI, if it does not allow several threads
+  bool rests = false;
   Stage stage = Stage::Starting;
   ZeroMpiWorld world = {};
   int code = 0;
@@ -31,6 +40,9 @@ struct Mpi::Thread {
     code = initCode;
     if (stage == Stage::Starting)
       become(Stage::Started);
+    // The lock is held: after rest(), MPI writes no more to memory of dropped messages.
+    while (!change.wait_for(lock, kProgress, [&] { return rests || stage != Stage::Started; }))
+      progress();
     change.wait(lock, [&] { return stage != Stage::Started; });
     if (stage == Stage::Finalizing) {
       lock.unlock();
@@ -38,6 +50,18 @@ struct Mpi::Thread {
       lock.lock();
     }
     become(Stage::Ended);
+  }
+
+  void progress() {
+    if (code != 0 || !world.anyThread)
+      return;
+    const auto guard = guardCalls();
+    (void)plugin->progress(); // a rank that waits gets the error, too
+  }
+
+  /// Excludes other threads if MPI needs it.
+  std::unique_lock<std::mutex> guardCalls() {
+    return world.manyThreads ? std::unique_lock<std::mutex>() : std::unique_lock(calls);
   }
 
   void become(Stage next) {
@@ -112,9 +136,13 @@ Mpi::~Mpi() {
     thread->awaitEndOf(Thread::Stage::Finalizing, timeoutSeconds);
 }
 
-std::unique_lock<std::mutex> Mpi::guard() {
-  return world.manyThreads ? std::unique_lock<std::mutex>() : std::unique_lock(mutex);
+void Mpi::rest() {
+  std::lock_guard<std::mutex> lock(thread->mutex);
+  thread->rests = true;
+  thread->change.notify_all();
 }
+
+std::unique_lock<std::mutex> Mpi::guard() { return thread->guardCalls(); }
 
 Status Mpi::check(int code, const char *call) const {
   if (code == 0)

@@ -43,7 +43,12 @@ public:
   Status allGather(const char *what, std::string_view own, std::vector<std::string> &all);
 
   /// MPI is not finalized: other processes may be gone, or messages under way.
-  void abandon() { abandoned = true; }
+  void abandon() { abandoned = true, rest(); }
+
+  /// No message is under way any more, or matters: MPI makes no progress by itself from now on. All
+  /// processes have come here before one of them finalizes MPI, since MPICH may not return from
+  /// MPI_Finalize while another process makes progress.
+  void rest();
 
   /// For a call of `functions()`: excludes other threads if MPI needs it.
   std::unique_lock<std::mutex> guard();
@@ -64,7 +69,6 @@ private:
   double timeoutSeconds = 0;
   std::atomic<bool> abandoned{false};
   std::shared_ptr<Thread> thread;
-  std::mutex mutex;
 };
 
 } // namespace zero::rt

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /** Increased with every change of this file. */
-#define ZERO_MPI_PLUGIN_VERSION 1
+#define ZERO_MPI_PLUGIN_VERSION 2
 
 /** What MPI says about this process. */
 typedef struct ZeroMpiWorld {
@@ -48,6 +48,8 @@ typedef struct ZeroMpiPlugin {
   /** Makes progress, and writes the requests that have completed since the last call to
       done[0 ... *completed). `done` has as many elements as `requests`. */
   int (*test)(void *requests, int count, ZeroMpiDone *done, int *completed);
+  /** Lets MPI continue messages that are under way, for any thread. */
+  int (*progress)(void);
   /** Cancels requests[0 ... receives), and releases all. Data of a message that has begun to arrive
       may still be written to its memory. */
   void (*drop)(void *requests, int receives, int count);
