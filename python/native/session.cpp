@@ -198,6 +198,7 @@ nb::dict Session::stats(int rank) {
   values["control_elements"] = stats.control_elements;
   values["model_bytes"] = stats.model_bytes;
   values["control_bytes"] = stats.control_bytes;
+  values["link_bytes"] = stats.link_bytes;
   values["nvme_read"] = stats.nvme_read;
   values["nvme_written"] = stats.nvme_written;
   for (int lane = 0; lane < ZERO_RT_LANES; ++lane)

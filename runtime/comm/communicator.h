@@ -38,6 +38,7 @@ struct Reduction {
 struct Traffic {
   uint64_t modelElements = 0, controlElements = 0;
   uint64_t modelBytes = 0, controlBytes = 0;
+  uint64_t linkBytes = 0; ///< of messages that this rank received from other nodes
 };
 
 /// The communicator of one rank. Every call is collective, used by one thread, and returns on all

@@ -137,6 +137,7 @@ zero_rt_stats Session::statsOf(const Rank &rank) const {
   stats.control_elements = traffic.controlElements;
   stats.model_bytes = traffic.modelBytes;
   stats.control_bytes = traffic.controlBytes;
+  stats.link_bytes = traffic.linkBytes;
   stats.seconds = seconds;
   const auto toSeconds = [](std::chrono::nanoseconds time) { return double(time.count()) * 1e-9; };
   const LaneUse &last = rank.getExecutor().lastUse(), &all = rank.getExecutor().use();

@@ -75,6 +75,7 @@ static void writeRanks(JsonWriter &json, const Executable &executable, const Ses
       json.member("control_elements", stats.control_elements);
       json.member("received_bytes", stats.model_bytes);
       json.member("control_bytes", stats.control_bytes);
+      json.member("link_bytes", stats.link_bytes);
       writeTiers(json, infoOf(executable), stats);
     });
   }

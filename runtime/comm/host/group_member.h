@@ -57,6 +57,7 @@ protected:
     return const_cast<char *>(static_cast<const char *>(offered(place).source));
   }
   void count(const Call &call, DType dtype, uint64_t elements);
+  void countLink(uint64_t bytes) { received.linkBytes += bytes; }
   static Status checkReduction(const Reduction &how);
 
   /// Elements that each rank sums of an all-reduce.

@@ -54,6 +54,8 @@ Status HostCommunicator::exchange(const Call &call) {
   if (messages.empty())
     return {};
   Status status = shared->link->exchange(call, self, messages);
+  for (const Link::Message &message : messages)
+    countLink(message.send ? 0 : message.bytes);
   messages.clear();
   return status;
 }
