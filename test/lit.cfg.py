@@ -114,6 +114,13 @@ torchrun = os.path.join(os.path.dirname(torch_python), "torchrun")
 if os.access(torchrun, os.X_OK):
     config.available_features.add("torchrun")
     config.substitutions.append(("%torchrun", torchrun))
+# Several nodes, where namespaces of the network are allowed. They need root.
+sys.path.insert(0, os.path.join(config.test_source_root, "support"))
+import nodes  # noqa: E402
+if reason := nodes.missing():
+    lit_config.note(f"no tests on several nodes: {reason}")
+else:
+    config.available_features.add("nodes")
 # Tests that take too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")
