@@ -23,7 +23,7 @@ HEADERS = 0.03  # of TCP, IP and Ethernet, acknowledgements, and messages betwee
 
 
 class Bytes:
-    """What nodes receive in a step, by docs/guides/nodes.md#bytes-between-nodes."""
+    """What nodes receive in a step, by docs/design/mpi.md#bytes-between-nodes."""
 
     def __init__(self, executable, nodes, by_node, is_narrow):
         self.nodes, self.ranks, self.by_node = nodes, sum(nodes), by_node
