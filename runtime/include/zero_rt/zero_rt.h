@@ -496,8 +496,7 @@ typedef struct zero_rt_stats {
   uint64_t control_elements; /* the same for scalars of the program */
   uint64_t model_bytes;
   uint64_t control_bytes;
-  uint64_t link_bytes; /* of messages from other nodes: a rank of each node receives a slice for
-                          all of its ranks, and sums of nodes are counted in their own type */
+  uint64_t link_bytes;              /* of messages that came from other nodes */
   double seconds;                   /* in steps */
   uint64_t nvme_read, nvme_written; /* bytes that the last step read from and wrote to the disk */
   /* In all steps, of lanes with a thread of their own: all but compute if a program has
