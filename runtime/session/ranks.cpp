@@ -9,7 +9,9 @@
 #include "runtime/support/thread.h"
 #include "runtime/verify/value_check.h"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace zero::rt {
 
@@ -203,8 +205,17 @@ Status Ranks::explain(const Status &status) const {
               silent.empty() ? "is behind" : "does not answer");
 }
 
+/// Waits until the failure of another process is known, of which there is a consequence here: the
+/// memory of a process that was killed is gone before its connection is.
+static void awaitCause(ControlChannel &control) {
+  for (int look = 0; look < 1000 && control.failure().ok(); ++look)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 Status Ranks::end(Status status, const std::string &where) {
   if (world) {
+    if (status.getCode() == ZERO_RT_ABORTED)
+      awaitCause(world->control());
     status = explain(status);
     world->control().fail(status);
     const Status first = world->control().failure();

@@ -80,7 +80,7 @@ static void expectRefused(const char *name, const std::string &target, const std
 
 TEST(MpiLibrary, RefusesPluginsOfOtherVersions) {
   expectRefused("version", ZERO_TEST_MPI_OTHER,
-                "is of another version of Zero: expected 1, got 999");
-  expectRefused("table", ZERO_TEST_KERNELS, "is of another version of Zero: expected 1, got none");
+                "is of another version of Zero: expected 2, got 999");
+  expectRefused("table", ZERO_TEST_KERNELS, "is of another version of Zero: expected 2, got none");
   expectRefused("text", "text", "cannot load the plugin for MPI: ");
 }
