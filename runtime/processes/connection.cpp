@@ -40,9 +40,10 @@ void Connection::flush() {
     Message &first = outbox.front();
     const std::string_view text = first.text();
     std::array<iovec, 2> parts;
-    const uint64_t ofHeader = std::min<uint64_t>(sent, sizeof(Header));
+    const uint64_t ofHeader = std::min<uint64_t>(sent, sizeof(MessageHeader));
     const uint64_t ofBody = sent - ofHeader;
-    parts[0] = {reinterpret_cast<char *>(&first.header) + ofHeader, sizeof(Header) - ofHeader};
+    parts[0] = {reinterpret_cast<char *>(&first.header) + ofHeader,
+                sizeof(MessageHeader) - ofHeader};
     parts[1] = {const_cast<char *>(text.data()) + ofBody, text.size() - ofBody};
     msghdr message = {};
     message.msg_iov = parts.data();
@@ -59,7 +60,7 @@ void Connection::flush() {
       return;
     }
     sent += uint64_t(count);
-    if (sent == sizeof(Header) + text.size()) {
+    if (sent == sizeof(MessageHeader) + text.size()) {
       outbox.pop_front();
       sent = 0;
     }
@@ -101,10 +102,11 @@ bool Connection::receiveSome(void *data, uint64_t bytes, uint64_t &count) {
 
 bool Connection::receiveHeader() {
   uint64_t count = 0;
-  if (!receiveSome(reinterpret_cast<char *>(&header) + received, sizeof(Header) - received, count))
+  if (!receiveSome(reinterpret_cast<char *>(&header) + received, sizeof(MessageHeader) - received,
+                   count))
     return false;
   received += count;
-  if (received < sizeof(Header))
+  if (received < sizeof(MessageHeader))
     return true;
   if (header.bytes > limit)
     lose(EPROTO);
@@ -113,7 +115,7 @@ bool Connection::receiveHeader() {
 }
 
 bool Connection::receiveBody() {
-  const uint64_t present = received - sizeof(Header);
+  const uint64_t present = received - sizeof(MessageHeader);
   if (present == body.size())
     body.resize(std::min(header.bytes, present + kGrowth));
   uint64_t count = 0;
@@ -127,10 +129,10 @@ void Connection::receive(const std::function<bool(Message &&)> &take) {
   uint64_t turn = 0;
   while (!lost && turn < kTurn) {
     const uint64_t before = received;
-    if (received < sizeof(Header) ? !receiveHeader() : !receiveBody())
+    if (received < sizeof(MessageHeader) ? !receiveHeader() : !receiveBody())
       return;
     turn += received - before;
-    if (received < sizeof(Header) || received < sizeof(Header) + header.bytes)
+    if (received < sizeof(MessageHeader) || received < sizeof(MessageHeader) + header.bytes)
       continue;
     Message message;
     message.header = header;

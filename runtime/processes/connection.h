@@ -52,7 +52,7 @@ private:
   std::deque<Message> outbox;
   uint64_t sent = 0; ///< bytes of the first message
 
-  Header header{};
+  MessageHeader header{};
   std::string body;
   uint64_t received = 0; ///< bytes of header and body
 };

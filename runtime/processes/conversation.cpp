@@ -53,7 +53,7 @@ void ControlChannel::Conversation::start(const Message &message) {
 }
 
 void ControlChannel::Conversation::receive(Message &&message) {
-  const Header &header = message.header;
+  const MessageHeader &header = message.header;
   switch (header.kind) {
   case Kind::Start:
     start(message);
@@ -204,9 +204,9 @@ void ControlChannel::Conversation::onFailure(std::function<void(const Status &)>
 }
 
 void ControlChannel::Conversation::answerQuestions(Lock &lock) {
-  const std::vector<Header> asked = std::move(questions);
+  const std::vector<MessageHeader> asked = std::move(questions);
   questions.clear();
-  for (const Header &question : asked) {
+  for (const MessageHeader &question : asked) {
     const auto call = answer;
     lock.unlock();
     std::string text = call ? call().substr(0, kLargestAnswer) : std::string();

@@ -78,7 +78,7 @@ private:
   std::function<void(const Status &)> handler;
 
   std::function<std::string()> answer;
-  std::vector<Header> questions; ///< of others, to be answered
+  std::vector<MessageHeader> questions; ///< of others, to be answered
   uint64_t lastQuestion = 0;
   std::map<uint64_t, std::vector<std::optional<std::string>>> answers; ///< by question
 };

@@ -56,7 +56,7 @@ Message Hello::encode() const {
 }
 
 bool Hello::decode(const Message &message, Hello &hello) {
-  if (message.header.kind != Kind::Hello || message.header.sequence != kMagic)
+  if (message.header.kind != Kind::Hello || message.header.sequence != kHelloMagic)
     return false;
   hello.protocol = message.header.code;
   Fields fields(message.text());
@@ -75,7 +75,7 @@ bool Hello::decode(const Message &message, Hello &hello) {
 
 Message handshakeMessage(Kind kind, std::string body) {
   Message message(kind, 0, 0, std::move(body));
-  message.header.sequence = kMagic;
+  message.header.sequence = kHelloMagic;
   return message;
 }
 
@@ -147,7 +147,7 @@ Status Attempt::run() {
   connection->send(Hello::own(options).encode());
   Message answer;
   ZERO_RT_TRY(waitForAnswer(answer));
-  if (answer.header.sequence != kMagic)
+  if (answer.header.sequence != kHelloMagic)
     return lost("another program listens");
   if (answer.header.kind == Kind::Refused)
     return refused(answer);

@@ -6,7 +6,7 @@
 
 namespace zero::rt {
 
-bool setEnds(Header &header, int from, int processes) {
+bool setEnds(MessageHeader &header, int from, int processes) {
   header.from = from;
   switch (header.kind) {
   case Kind::Gather:

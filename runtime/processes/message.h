@@ -3,6 +3,7 @@
 #ifndef RUNTIME_PROCESSES_MESSAGE_H
 #define RUNTIME_PROCESSES_MESSAGE_H
 
+#include "runtime/processes/fields.h"
 #include "runtime/support/status.h"
 
 #include <cstdint>
@@ -12,8 +13,8 @@
 
 namespace zero::rt {
 
-/// The protocol of this version. Header and Hello up to its job must stay as they are, so that all
-/// versions can tell each other that they differ.
+/// The protocol of this version. MessageHeader and Hello up to its job must stay as they are, so
+/// that all versions can tell each other that they differ.
 inline constexpr uint32_t kProtocol = 1;
 
 enum class Kind : uint32_t {
@@ -39,17 +40,17 @@ enum class Kind : uint32_t {
 enum class Refusal : uint32_t { OtherJob, Ended, Mismatch };
 
 /// Goes over the wire as it is.
-struct Header {
+struct MessageHeader {
   Kind kind;
   int32_t from = 0, to = 0; ///< processes; to kEveryone: all others
   uint32_t code = 0;
-  uint64_t sequence = 0; ///< of a collective or question; in a handshake kMagic
+  uint64_t sequence = 0; ///< of a collective or question; in a handshake kHelloMagic
   uint64_t bytes = 0;    ///< that follow
 };
-static_assert(sizeof(Header) == 32);
+static_assert(sizeof(MessageHeader) == 32);
 
 inline constexpr int32_t kEveryone = -1;
-inline constexpr uint64_t kMagic = 0x314c5443'4f52455a; // "ZEROCTL1"
+inline constexpr uint64_t kHelloMagic = 0x314c5443'4f52455a; // "ZEROCTL1"
 
 /// The largest body of a Hello or an answer to it, from whoever has connected.
 inline constexpr uint64_t kLargestHello = 4096;
@@ -60,7 +61,7 @@ inline constexpr uint64_t kLargestMessage = kLargestGather + (uint64_t(1) << 20)
 
 /// The body is shared by all processes that a message is sent to.
 struct Message {
-  Header header;
+  MessageHeader header;
   std::shared_ptr<const std::string> body;
 
   Message() = default;
@@ -72,25 +73,7 @@ struct Message {
 
 /// Completes the header of a message that process 0 received from `from`: where it goes. False: a
 /// process does not send this.
-bool setEnds(Header &header, int from, int processes);
-
-/// Appends a number or a text, which Fields reads in the same order.
-void append(std::string &body, uint64_t number);
-void append(std::string &body, std::string_view text);
-
-/// Reads what append() has written. Anything else leaves results as they are, and isOk() false.
-class Fields {
-public:
-  explicit Fields(std::string_view body) : rest(body) {}
-  uint64_t number();
-  std::string_view text();
-  bool isOk() const { return ok; }
-  bool isAtEnd() const { return ok && rest.empty(); }
-
-private:
-  std::string_view rest;
-  bool ok = true;
-};
+bool setEnds(MessageHeader &header, int from, int processes);
 
 /// A message with a failure of `from`, or -1, and the status of it.
 Message failureMessage(Kind kind, int from, const Status &status);

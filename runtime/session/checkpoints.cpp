@@ -4,6 +4,7 @@
 
 #include "runtime/checkpoint/data_position.h"
 #include "runtime/checkpoint/writer.h"
+#include "runtime/processes/fields.h"
 #include "runtime/support/checked.h"
 
 namespace zero::rt {
@@ -45,24 +46,20 @@ static std::string encodeFiles(const Ranks &ranks, CheckpointWriter &writer) {
   std::string text;
   for (const auto &rank : ranks.here()) {
     const proto::Manifest::File &file = writer.file(rank->number());
-    text += format("%llu %u ", static_cast<unsigned long long>(file.bytes()), file.crc32());
+    append(text, uint64_t(file.bytes()));
+    append(text, uint64_t(file.crc32()));
   }
   return text;
 }
 
 static Status decodeFiles(const std::string &text, int firstRank, CheckpointWriter &writer) {
-  std::string_view rest = text;
-  for (int rank = firstRank; !rest.empty(); ++rank) {
-    const size_t first = rest.find(' '), second = rest.find(' ', first + 1);
-    uint64_t bytes;
-    uint32_t crc;
-    if (second == rest.npos || !parseInteger(rest.substr(0, first), bytes) ||
-        !parseInteger(rest.substr(first + 1, second - first - 1), crc))
-      return fail(ZERO_RT_INTERNAL, "a process has not said what it wrote");
-    writer.file(rank).set_bytes(bytes);
-    writer.file(rank).set_crc32(crc);
-    rest.remove_prefix(second + 1);
+  Fields fields(text);
+  for (int rank = firstRank; fields.isOk() && !fields.isAtEnd(); ++rank) {
+    writer.file(rank).set_bytes(fields.number());
+    writer.file(rank).set_crc32(uint32_t(fields.number()));
   }
+  if (!fields.isOk())
+    return fail(ZERO_RT_INTERNAL, "a process has not said what it wrote");
   return {};
 }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/session/collect.h"
 
-#include "runtime/support/checked.h"
+#include "runtime/processes/fields.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,9 @@ namespace zero::rt {
 Status announce(Ranks &ranks, const Request &request) {
   if (!ranks.isOneOfMany())
     return {};
-  const std::string text = format("%d %d %d", request.kind, request.index, request.rank);
+  std::string text;
+  for (const int number : {int(request.kind), request.index, request.rank})
+    append(text, uint64_t(number));
   std::vector<std::string> all;
   Status status = ranks.getWorld().control().allGather("request of process 0", text, all);
   return status.ok() ? status : ranks.end(status);
@@ -23,14 +25,12 @@ Status awaitRequest(Ranks &ranks, Request &request) {
   Status status = ranks.getWorld().control().allGather("request of process 0", "", all);
   if (!status.ok())
     return ranks.end(status);
-  const std::string_view text = all.front();
-  const size_t first = text.find(' '), second = text.find(' ', first + 1);
-  int kind = 0;
-  if (second == text.npos || !parseInteger(text.substr(0, first), kind) ||
-      !parseInteger(text.substr(first + 1, second - first - 1), request.index) ||
-      !parseInteger(text.substr(second + 1), request.rank))
+  Fields fields(all.front());
+  const auto kind = int(fields.number());
+  const auto index = int(fields.number()), rank = int(fields.number());
+  if (!fields.isAtEnd())
     return fail(ZERO_RT_INTERNAL, "process 0 has sent no request");
-  request.kind = Request::Kind(kind);
+  request = {Request::Kind(kind), index, rank};
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include "runtime/comm/host/rendezvous.h"
 #include "runtime/comm/host/shared_page.h"
 #include "runtime/comm/mpi/mpi_link.h"
-#include "runtime/support/checked.h"
+#include "runtime/processes/fields.h"
 #include "runtime/support/temporary.h"
 
 #include <unistd.h>
@@ -35,18 +35,19 @@ struct Offered {
   int descriptor = -1;
   uint64_t token = 0, cookie = 0; ///< the address of a copy of the token
 
-  std::string text() const {
-    return format("%d %llu %llu", descriptor, (unsigned long long)token,
-                  (unsigned long long)cookie);
+  std::string encode() const {
+    std::string text;
+    append(text, uint64_t(descriptor));
+    append(text, token);
+    append(text, cookie);
+    return text;
   }
-  static Status parse(const std::string &text, Offered &offered) {
-    const size_t first = text.find(' '), second = text.find(' ', first + 1);
-    const std::string_view view = text;
-    return second != text.npos && parseInteger(view.substr(0, first), offered.descriptor) &&
-                   parseInteger(view.substr(first + 1, second - first - 1), offered.token) &&
-                   parseInteger(view.substr(second + 1), offered.cookie)
-               ? Status()
-               : Status(ZERO_RT_INTERNAL, "a process has offered no page");
+  static Status decode(const std::string &text, Offered &offered) {
+    Fields fields(text);
+    offered.descriptor = int(fields.number());
+    offered.token = fields.number();
+    offered.cookie = fields.number();
+    return fields.isAtEnd() ? Status() : Status(ZERO_RT_INTERNAL, "a process has offered no page");
   }
 };
 
@@ -126,10 +127,10 @@ Status NodeOpener::open(double timeoutSeconds, ProcessGroup &group) {
   ZERO_RT_TRY(world.agree("shared page", makePage()));
   const Offered mine{own.descriptor, token, reinterpret_cast<uint64_t>(&token)};
   std::vector<std::string> texts;
-  ZERO_RT_TRY(world.control().allGather("shared pages", mine.text(), texts));
+  ZERO_RT_TRY(world.control().allGather("shared pages", mine.encode(), texts));
   std::vector<Offered> offers(texts.size());
   for (size_t i = 0; i < texts.size(); ++i)
-    ZERO_RT_TRY(Offered::parse(texts[i], offers[i]));
+    ZERO_RT_TRY(Offered::decode(texts[i], offers[i]));
   group.memory = PeerMemory(processesByPlace());
   Status status = findPage(offers);
   if (status.ok())

@@ -6,7 +6,6 @@
 #include "tools/process/process.h"
 
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

@@ -360,9 +360,9 @@ TEST(Channel, Strangers) {
     const auto disturbAll = [&] {
       Message hello = Hello::own(job.optionsOf(1)).encode();
       hello.header.bytes = uint64_t(1) << 62;
-      std::string large(reinterpret_cast<const char *>(&hello.header), sizeof(Header));
+      std::string large(reinterpret_cast<const char *>(&hello.header), sizeof(MessageHeader));
       hello.header.bytes = 100;
-      std::string garbled(reinterpret_cast<const char *>(&hello.header), sizeof(Header));
+      std::string garbled(reinterpret_cast<const char *>(&hello.header), sizeof(MessageHeader));
       garbled += std::string(100, '\xff');
       const std::string all[] = {"",
                                  "GET / HTTP/1.0\r\n\r\n",
