@@ -27,8 +27,7 @@ Status RankMemory::openFile(const LoadedProgram &program, int rank) {
                 static_cast<unsigned long long>(bytes));
   const TierIdentity identity{checksumOf(program.executable), uint32_t(rank),
                               uint32_t(program.ranks()), bytes};
-  const std::string path = options.folder + format("/zero-rank%d.nvme", rank);
-  ZERO_RT_TRY(TierFile::create(path, identity, file));
+  ZERO_RT_TRY(TierFile::create(tierPath(options.folder, rank), identity, file));
   return DiskMemory::open(file, options.queue, disk);
 }
 

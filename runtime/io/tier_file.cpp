@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -66,12 +67,14 @@ TierFile::~TierFile() {
 }
 
 /// The kernel ends the transfers of a killed process after the process, and with them its locks. A
-/// job that is restarted immediately waits for that.
-static Locked lockSoon(int descriptor) {
-  constexpr int kTimes = 200;
+/// job that is restarted immediately waits for that, at most so many times 10 ms.
+static constexpr int kPauses = 200;
+
+/// Reduces `pauses` by those that it took.
+static Locked lockSoon(int descriptor, int &pauses) {
   constexpr timespec kPause = {0, 10'000'000};
   Locked locked = lockFile(descriptor);
-  for (int i = 0; locked == Locked::InUse && i < kTimes; ++i) {
+  for (; locked == Locked::InUse && pauses > 0; --pauses) {
     ::nanosleep(&kPause, nullptr);
     locked = lockFile(descriptor);
   }
@@ -79,7 +82,7 @@ static Locked lockSoon(int descriptor) {
 }
 
 /// Opens `path` past the cache where that is possible, for this process alone.
-Status TierFile::openAndLock(const std::string &path, int flags) {
+Status TierFile::openAndLock(const std::string &path, int flags, int &pauses) {
   name = path;
   flags |= O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   number = ::open(path.c_str(), flags | O_DIRECT, 0600);
@@ -91,7 +94,7 @@ Status TierFile::openAndLock(const std::string &path, int flags) {
   struct stat info;
   if (::fstat(number, &info) != 0 || !S_ISREG(info.st_mode))
     return fail(ZERO_RT_IO, "cannot open '%s': not a regular file", escape(path).c_str());
-  switch (lockSoon(number)) {
+  switch (lockSoon(number, pauses)) {
   case Locked::Yes:
     return {};
   case Locked::InUse:
@@ -186,10 +189,10 @@ Status TierFile::move(DiskQueue &queue, std::span<const Transfer> transfers) con
 
 Status TierFile::create(const std::string &path, const TierIdentity &identity, TierFile &file) {
   TierFile made;
-  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
+  for (int attempt = 1, pauses = kPauses; attempt <= kAttempts; ++attempt) {
     TierFile opened;
     opened.identity = identity;
-    ZERO_RT_TRY(opened.openAndLock(path, O_CREAT));
+    ZERO_RT_TRY(opened.openAndLock(path, O_CREAT, pauses));
     made = std::move(opened);
     if (isStillAt(path, made.number)) // else its owner has deleted it while it was opened
       break;
@@ -222,7 +225,8 @@ Status TierFile::create(const std::string &path, const TierIdentity &identity, T
 Status TierFile::open(const std::string &path, const TierIdentity &identity, TierFile &file) {
   TierFile opened;
   opened.identity = identity;
-  ZERO_RT_TRY(opened.openAndLock(path, 0));
+  int pauses = kPauses;
+  ZERO_RT_TRY(opened.openAndLock(path, 0, pauses));
   Header header;
   bool isOurs = false;
   ZERO_RT_TRY(opened.readHeader(header, isOurs));
@@ -266,6 +270,31 @@ void TierFile::remove() {
   Temporary(name, number).remove();
   own.keep();
   ::close(std::exchange(number, -1));
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static constexpr std::string_view kPrefix = "zero-rank", kSuffix = ".nvme";
+
+std::string tierPath(const std::string &folder, int rank) {
+  return folder + "/" + std::string(kPrefix) + std::to_string(rank) + std::string(kSuffix);
+}
+
+void TierFile::sweep(const std::string &folder) {
+  std::error_code error;
+  int pauses = kPauses; // for all files
+  for (const auto &entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    TierFile file;
+    Header header;
+    bool isOurs = false;
+    if (name.starts_with(kPrefix) && name.ends_with(kSuffix) &&
+        file.openAndLock(entry.path(), 0, pauses).ok() && file.readHeader(header, isOurs).ok() &&
+        isOurs)
+      file.remove();
+  }
 }
 
 } // namespace zero::rt

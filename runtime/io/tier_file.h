@@ -24,6 +24,9 @@ struct TierIdentity {
   uint64_t bytes = 0; ///< of the arena, a multiple of kDiskAlignment
 };
 
+/// The path of a rank's file.
+std::string tierPath(const std::string &folder, int rank);
+
 /// A file that holds one rank's arena of the nvme tier, all of its space reserved. While it
 /// is open no other process can open it. Between beginStep() and endStep() its header says
 /// that it is torn: a process that dies there leaves a file that is refused.
@@ -42,6 +45,10 @@ public:
   /// Opens `path` as a process left it. An error names the reason: in use, not a tier file,
   /// damaged, of another program, truncated, torn in the middle of a step.
   static Status open(const std::string &path, const TierIdentity &identity, TierFile &file);
+
+  /// Deletes the tier files in `folder` whose process has ended. Waits up to 2 s for the locks of
+  /// processes that were killed.
+  static void sweep(const std::string &folder);
 
   /// The number of completed steps.
   uint64_t generation() const { return current; }
@@ -77,7 +84,7 @@ public:
 private:
   struct Header;
 
-  Status openAndLock(const std::string &path, int flags);
+  Status openAndLock(const std::string &path, int flags, int &pauses);
   Status readHeader(Header &header, bool &isOurs) const;
   Status check(const Header &header, uint64_t size) const;
   Status checkSpace() const;

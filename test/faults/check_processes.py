@@ -66,6 +66,8 @@ class Case:
             top = 2 if "mask" in name else int(rows.max()) + 1
             low = 1 if "mask" in name else 0
             self.graph.set_input(name, dice.integers(low, top, (256, rows.shape[1])))
+        self.tiered = self.graph.compile(3, ranks, *FLAGS[1:], "--offload-optimizer=nvme").rename(
+            work / "tiered.zexe")
         self.executable = self.graph.compile(3, ranks, *FLAGS[1:])
         self.phases, self.collectives = phases(self.graph, ranks)
         log = work / "expected.jsonl"
@@ -148,6 +150,23 @@ class Faults:
                   [f"rank {rank} on host '{HOST}'", f"step {AT}", f"collective {number} ('{name}')"],
                   self.case.ranks - 1, may_be_killed=self.mpi)
         if not self.mpi:  # elsewhere only a survivor can remove files, or the next run
+            check_left(self.checks, label, job)
+        self.case.check_resumes(self.checks, label)
+
+    def check_tiers(self, rank):
+        """The files of a killed rank on disk are removed by the others."""
+        label = f"killed with files on disk, rank {rank}"
+        self.case.begin()
+        disk = self.case.folder / "disk"
+        disk.mkdir()
+        job = self.case.start(self.launcher, *self.flags(PATIENT, f"--nvme-dir={disk}"),
+                              model=self.case.tiered)
+        self.wait()
+        self.checks.that(len(list(disk.iterdir())) == self.case.ranks, f"{label}: {list(disk.iterdir())}")
+        job.disturb(rank)
+        check_end(self.checks, label, job, [f"rank {rank} on host '{HOST}'"], self.case.ranks - 1,
+                  may_be_killed=self.mpi)
+        if not self.mpi:
             check_left(self.checks, label, job)
         self.case.check_resumes(self.checks, label)
 
@@ -242,6 +261,7 @@ def main():
     faults = Faults(checks, case, [*launcher, "-n", "2"] if mpi else [], mpi)
     for phase, rank in zip(case.phases, [1, 0] if mpi else [3, 0, 1, 2]):
         faults.check_phase(phase, rank)
+    faults.check_tiers(1)
     faults.check_stopped(1)
     faults.check_bad_data(1)
     dice = random.Random(5)

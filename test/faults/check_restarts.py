@@ -158,6 +158,22 @@ def check_fewer(case):
                      ["with 1 instead of 2 ranks and 2 micro-batches", "(2 of 3)"]], same=False)
 
 
+def check_no_divisor(case):
+    """Two of three ranks cannot keep the global batch: it becomes smaller, and a warning says so."""
+    model = [case.graph.folder / "model.onnx", *MODEL, "--ranks=3"]
+    job = case.start("--processes=3", "--save-every=1", "--restarts=3", "--min-ranks=2", model=model,
+                     stalls=False, steps=1000)
+    case.wait()
+    job.disturb(2)
+    job.disturb(2, attempt=1)
+    wait_until(lambda: any("instead of 3 ranks" in line for line in job.lines("warning")), 60, "restart")
+    warning = job.lines("warning")[-1]
+    case.checks.that("so that the global batch is smaller by 33 %" in warning, warning)
+    job.disturb(0, signal.SIGTERM, attempt=2)
+    job.finish(60)
+    case.checks.that(job.process.returncode == 143, f"two of three ranks: {job.process.returncode}")
+
+
 def check_torchrun(case, torchrun):
     """torchrun starts the processes again; zero-run resumes."""
     job = case.start("--save-every=1", "--restarts=1", launcher=[
@@ -198,6 +214,7 @@ def main():
         check_no_more(case)
         check_stops(case)
         check_fewer(case)
+        check_no_divisor(case)
         check_errors(case)
     checks.finish()
 

@@ -170,9 +170,13 @@ Status Job::awaitFirst(const Status &own) const {
 void Job::fail(const Status &reason) const {
   if (!world)
     return;
-  zero_rt_world_fail(world.get(), reason.getMessage().c_str());
+  const bool isConsequence = reason.getCode() == ZERO_RT_ABORTED; // whose cause is told first
+  if (!isConsequence)
+    zero_rt_world_fail(world.get(), reason.getMessage().c_str());
   // mpirun ends all processes as soon as one has failed, and what they have not printed is lost.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  if (isConsequence)
+    zero_rt_world_fail(world.get(), reason.getMessage().c_str());
 }
 
 Status Job::share(std::string &path) const {

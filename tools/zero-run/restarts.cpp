@@ -5,6 +5,7 @@
 #include "compile.h"
 #include "flags.h"
 #include "runtime/checkpoint/generations.h"
+#include "runtime/io/tier_file.h"
 #include "runtime/support/file.h"
 #include "runtime/support/temporary.h"
 
@@ -48,6 +49,8 @@ void removeLeft(const Options &options) {
   sweepTemporaries(compilerFolder());
   if (!options.saveState.empty())
     sweepDrafts(options.saveState);
+  if (!options.nvmeDir.empty())
+    TierFile::sweep(options.nvmeDir);
 }
 
 //===----------------------------------------------------------------------===//

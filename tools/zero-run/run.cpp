@@ -60,6 +60,8 @@ int runJob(Options &options, char **arguments) {
     return interrupted ? 128 + job.interruption() : 0;
   const int code = reported ? 1 : failed(status); // at once: a launcher soon ends the others
   job.fail(status);
+  if (job.isOneOfMany())
+    removeLeft(options); // by processes that were killed
   return code;
 }
 
