@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sys
+import time
 
 from processes import Launcher, shared_memory
 from zero_test import Checks, Graph, read_trace, run_tool
@@ -151,6 +152,15 @@ class Suite:
         got = self.compare("one rank each", 4, 4, "--zero-stage=2", "--precision=bf16")
         self.checks.that(len(got.report()["per_rank"]) == 4, "one rank each: ranks are missing")
 
+    def check_start(self):
+        """16 processes start and train a step within 5 s."""
+        executable = self.executable("sixteen", 16, "--zero-stage=2")
+        begin = time.monotonic()
+        code, _, errors = self.launcher.run(16, executable, self.graph.data_flag, "--steps=1")
+        seconds = time.monotonic() - begin
+        print(f"16 processes trained a step after {seconds:.2f} s")
+        self.checks.that(code == 0 and seconds < 5, f"16 processes: {code}, {seconds} s: {errors}")
+
     def check_tiers(self):
         self.compare("host", 2, 2, "--zero-stage=3", "--offload-params=host",
                      "--offload-optimizer=host", gradients=False)
@@ -201,7 +211,7 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     before = shared_memory()
     suite = Suite(data, work, Launcher(name, prefix))
-    parts = {"main": [suite.check_main], "stages": [suite.check_stages],
+    parts = {"main": [suite.check_main], "stages": [suite.check_stages, suite.check_start],
              "tiers": [suite.check_tiers, suite.check_memory, suite.check_weights],
              "resumed": [suite.check_resumed]}
     for check in parts[which]:
