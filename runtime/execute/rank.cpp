@@ -6,7 +6,7 @@ namespace zero::rt {
 
 Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communicator> communicator,
            const DiskOptions &disk)
-    : program(std::move(program)), communicator(std::move(communicator)), memory(disk) {}
+    : program(std::move(program)), memory(disk), communicator(std::move(communicator)) {}
 
 Status Rank::prepare(Device &device, const InitialFiles &files, const RankOptions &options) {
   const int self = number();
@@ -43,6 +43,12 @@ Status Rank::step(const StepRequest &request) {
 void Rank::settle() {
   if (queue)
     (void)queue->finish();
+}
+
+void Rank::leave() {
+  executor.reset();
+  recorded.reset();
+  communicator.reset();
 }
 
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {

@@ -38,6 +38,8 @@ public:
   Status step(const StepRequest &request);
   /// Waits until nothing runs any more, in a step that failed too.
   void settle();
+  /// Leaves the group. Only the memory is left.
+  void leave();
   /// Ends the waits of this rank with `reason`. From any thread.
   void abort(const Status &reason) { communicator->abort(reason); }
   /// The collective that it has begun last; empty: none.
@@ -60,8 +62,8 @@ public:
 
 private:
   std::shared_ptr<const LoadedProgram> program;
+  RankMemory memory; ///< goes last: NCCL may use it until the communicator has ended
   std::unique_ptr<Communicator> communicator;
-  RankMemory memory;
   Vote vote;
   std::unique_ptr<Queue> queue;
   std::optional<StepData> data;

@@ -27,6 +27,8 @@ public:
     ~Body() {
       for (const auto &rank : ranks) // one may still read another's memory
         rank->settle();
+      for (const auto &rank : ranks)
+        rank->leave();
     }
     std::shared_ptr<const LoadedProgram> program;
     std::unique_ptr<Device> device;

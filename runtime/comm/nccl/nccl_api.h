@@ -44,6 +44,7 @@ enum : NcclResult {
 
 enum : int {
   kNcclSum = 0,   ///< ncclRedOp_t
+  kNcclMean = 4,  ///< ncclAvg: contributions are divided before they are added
   kNcclUint8 = 1, ///< ncclDataType_t
   kNcclInt32 = 2,
   kNcclInt64 = 4,

@@ -6,6 +6,7 @@
 #include "runtime/comm/host/group_member.h"
 
 #include <chrono>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -33,7 +34,8 @@ int typeOf(DType dtype) {
   }
 }
 
-/// One rank's communicator of NCCL.
+/// One rank's communicator of NCCL. Any thread may abort it: NCCL allows only one thread at a time
+/// in a communicator, and its calls return at once, so a mutex is held during each.
 class Connection {
 public:
   Connection(std::shared_ptr<const Nccl> nccl, double timeoutSeconds)
@@ -46,19 +48,36 @@ public:
                        "ncclCommInitRankConfig", handle);
   }
 
+  /// Calls enqueue(handle) for `what`, and waits on the host until NCCL has done that.
+  template <typename Enqueue>
+  Status call(const std::string &what, Enqueue enqueue) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!handle)
+        return ended();
+      const NcclResult result = enqueue(handle);
+      ZERO_RT_TRY(nccl->check(result, what.c_str(), handle));
+      if (result != kNcclInProgress)
+        return {};
+    }
+    return settle(what);
+  }
+
+  /// Fails if the network or another rank has failed, or the group has ended.
+  Status check(const std::string &what) {
+    bool isBusy = false;
+    return poll(what, isBusy);
+  }
+
   /// Waits on the host until the last operation is complete.
   Status settle(const std::string &what) { return settle(what, timeoutSeconds); }
   Status settle(const std::string &what, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
-    for (;;) {
-      if (!handle)
-        return Status(ZERO_RT_ABORTED, "the group has ended");
-      NcclResult state = kNcclSuccess;
-      ZERO_RT_TRY(nccl->check(nccl->ncclCommGetAsyncError(handle, &state), "ncclCommGetAsyncError",
-                              handle));
-      if (state != kNcclInProgress)
-        return nccl->check(state, what.c_str(), handle);
+    for (bool isBusy = true;;) {
+      ZERO_RT_TRY(poll(what, isBusy));
+      if (!isBusy)
+        return {};
       if (Clock::now() > deadline) {
         abort();
         return fail(ZERO_RT_TIMEOUT, "%s: not all ranks arrived within %g s", what.c_str(),
@@ -70,6 +89,7 @@ public:
 
   /// Begins to leave the group, as all ranks of this process have to before one can end.
   void finalize() {
+    std::lock_guard<std::mutex> lock(mutex);
     if (handle)
       (void)nccl->ncclCommFinalize(handle);
   }
@@ -82,22 +102,46 @@ public:
 
   /// Ends the work on the GPU.
   void abort() {
+    std::lock_guard<std::mutex> lock(mutex);
     if (handle)
       nccl->ncclCommAbort(std::exchange(handle, nullptr));
   }
 
   const Nccl &functions() const { return *nccl; }
-  NcclHandle get() const { return handle; }
 
 private:
+  static Status ended() { return Status(ZERO_RT_ABORTED, "the group has ended"); }
+
+  Status poll(const std::string &what, bool &isBusy) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!handle)
+      return ended();
+    NcclResult state = kNcclSuccess;
+    ZERO_RT_TRY(
+        nccl->check(nccl->ncclCommGetAsyncError(handle, &state), "ncclCommGetAsyncError", handle));
+    isBusy = state == kNcclInProgress;
+    return isBusy ? Status() : nccl->check(state, what.c_str(), handle);
+  }
+
   std::shared_ptr<const Nccl> nccl;
   double timeoutSeconds;
+  std::mutex mutex;
   NcclHandle handle = nullptr;
 };
 
 /// Those of all ranks of this process, which leave NCCL together.
 struct Connections {
   std::vector<std::unique_ptr<Connection>> all;
+
+  /// A communicator that is aborted may wait for the others of its node (nccl issue 863), so each
+  /// has a thread.
+  void abort() {
+    std::vector<std::thread> threads;
+    for (const auto &each : all)
+      threads.emplace_back([&each] { each->abort(); });
+    for (std::thread &thread : threads)
+      thread.join();
+  }
   ~Connections() {
     for (const auto &each : all)
       each->finalize();
@@ -115,7 +159,10 @@ public:
                    std::shared_ptr<Lanes> lanes)
       : GroupMember(std::move(group), {rank, options.ranks == 1 ? 0 : rank, ranks}, options),
         connections(std::move(connections)), connection(&connection), scaling(std::move(scaling)),
-        lanes(std::move(lanes)) {}
+        lanes(std::move(lanes)) {
+    this->lanes->watch([this] { return check(); });
+  }
+  ~NcclCommunicator() override { lanes->watch({}); }
 
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override {
@@ -123,8 +170,10 @@ public:
     count(call, dtype, elements * uint64_t(ranks() - 1));
     if (elements == 0)
       return {};
-    return issue(call, functions().ncclAllGather(source, destination, elements * sizeOf(dtype),
-                                                 kNcclUint8, connection->get(), lanes->current()));
+    return connection->call(nameOf(call), [&](NcclHandle handle) {
+      return functions().ncclAllGather(source, destination, elements * sizeOf(dtype), kNcclUint8,
+                                       handle, lanes->current());
+    });
   }
 
   Status reduceScatter(const Call &call, const Reduction &how, const void *source,
@@ -134,9 +183,10 @@ public:
     count(call, how.dtype, elements * uint64_t(ranks() - 1));
     if (elements == 0)
       return {};
-    ZERO_RT_TRY(
-        issue(call, functions().ncclReduceScatter(source, destination, elements, typeOf(how.dtype),
-                                                  kNcclSum, connection->get(), lanes->current())));
+    ZERO_RT_TRY(connection->call(nameOf(call), [&](NcclHandle handle) {
+      return functions().ncclReduceScatter(source, destination, elements, typeOf(how.dtype),
+                                           operationOf(how), handle, lanes->current());
+    }));
     return scale(how, destination, elements);
   }
 
@@ -146,9 +196,10 @@ public:
     count(call, how.dtype, receivedOf(elements));
     if (elements == 0)
       return {};
-    ZERO_RT_TRY(
-        issue(call, functions().ncclAllReduce(data, data, elements, typeOf(how.dtype), kNcclSum,
-                                              connection->get(), lanes->current())));
+    ZERO_RT_TRY(connection->call(nameOf(call), [&](NcclHandle handle) {
+      return functions().ncclAllReduce(data, data, elements, typeOf(how.dtype), operationOf(how),
+                                       handle, lanes->current());
+    }));
     return scale(how, data, elements);
   }
 
@@ -158,38 +209,44 @@ public:
     count(call, dtype, self == root ? 0 : elements);
     if (elements == 0)
       return {};
-    return issue(call,
-                 functions().ncclBroadcast(source, destination, elements * sizeOf(dtype),
-                                           kNcclUint8, root, connection->get(), lanes->current()));
+    return connection->call(nameOf(call), [&](NcclHandle handle) {
+      return functions().ncclBroadcast(source, destination, elements * sizeOf(dtype), kNcclUint8,
+                                       root, handle, lanes->current());
+    });
   }
 
+  /// Aborts all ranks of this process: NCCL's kernels of a rank wait for those of the others, and
+  /// the memory of none can be freed while one of them runs.
   void abort(const Status &reason) override {
     GroupMember::abort(reason);
-    connection->abort();
+    connections->abort();
   }
 
-  Status check() override { return connection->settle("NCCL"); }
+  Status check() override {
+    Status status = connection->check("NCCL");
+    return !status.ok() && group->isAborted() ? group->abortReason() : status;
+  }
 
 private:
   const Nccl &functions() const { return connection->functions(); }
 
   Status enter(const Call &call, Kind kind, const void *data, uint64_t elements) {
     ZERO_RT_TRY(lanes->gpu().makeCurrent());
-    ZERO_RT_TRY(begin(call, kind, data, /*destination=*/nullptr, elements));
-    return connection->get() ? Status() : Status(ZERO_RT_ABORTED, "the group has ended");
+    return begin(call, kind, data, /*destination=*/nullptr, elements);
   }
 
-  Status issue(const Call &call, NcclResult result) {
-    const std::string what =
-        format("collective %llu ('%s')", static_cast<unsigned long long>(call.index),
-               escape(call.label).c_str());
-    ZERO_RT_TRY(functions().check(result, what.c_str(), connection->get()));
-    return result == kNcclInProgress ? connection->settle(what) : Status();
+  static std::string nameOf(const Call &call) {
+    return format("collective %llu ('%s')", static_cast<unsigned long long>(call.index),
+                  escape(call.label).c_str());
   }
+
+  /// A sum of many float16 values may be out of range where their mean is not.
+  static bool dividesFirst(const Reduction &how) { return how.mean && how.dtype == ZERO_RT_F16; }
+  static int operationOf(const Reduction &how) { return dividesFirst(how) ? kNcclMean : kNcclSum; }
 
   /// A sum becomes a mean.
   Status scale(const Reduction &how, void *data, uint64_t elements) {
-    if (!how.mean)
+    if (!how.mean || dividesFirst(how))
       return {};
     const auto address = reinterpret_cast<Address>(data);
     const Address addresses[] = {address, address};

@@ -41,9 +41,11 @@ std::optional<int> chooseImage(const proto::Program &program, int architecture) 
   std::optional<int> best;
   auto rank = [&](const proto::GpuImage &image) { // 0: of no use here
     const int from = int(image.architecture());
-    if (image.kind() == proto::GpuImage::PTX)
-      return from <= architecture ? from : 0;
-    return from / 10 == architecture / 10 && from <= architecture ? 10000 + from : 0;
+    if (from > architecture)
+      return 0;
+    if (image.kind() != proto::GpuImage::PTX && from / 10 == architecture / 10)
+      return 10000 + from;
+    return image.kind() == proto::GpuImage::CUBIN ? 0 : from; // a fatbin has the PTX, too
   };
   for (int i = 0; i < program.gpu_images_size(); ++i)
     if (rank(program.gpu_images(i)) > (best ? rank(program.gpu_images(*best)) : 0))

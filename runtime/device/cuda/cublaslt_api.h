@@ -47,10 +47,12 @@ enum : int {
   kBlasLayoutBatchCount = 5, ///< cublasLtMatrixLayoutAttribute_t
   kBlasLayoutBatchStride = 6,
   kBlasPreferenceWorkspace = 1, ///< cublasLtMatmulPreferenceAttributes_t
+  kBlasPreferenceReduction = 3,
   kBlasPreferenceAlignmentA = 5,
   kBlasPreferenceAlignmentB = 6,
   kBlasPreferenceAlignmentC = 7,
   kBlasPreferenceAlignmentD = 8,
+  kBlasReductionComputeType = 2, ///< cublasLtReductionScheme_t: partial sums in float32
 };
 
 /// X(result, name, parameters): the functions of cuBLASLt's table.

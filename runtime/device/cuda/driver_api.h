@@ -30,6 +30,10 @@ enum : Result {
   kNoDevice = 100,
   kNotFound = 500,
   kNotReady = 600,
+  kIllegalAddress = 700,
+  kLaunchTimeout = 702,
+  kAssert = 710, ///< the first of several faults of kernels
+  kLaunchFailed = 719,
 };
 
 enum : int {

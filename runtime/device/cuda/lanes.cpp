@@ -7,6 +7,12 @@
 
 namespace zero::rt::cuda {
 
+/// A mark is recorded after so many commands, and so many marks are kept.
+static constexpr uint64_t kCommandsOfMark = 8;
+static constexpr size_t kMarks = 64;
+/// What is watched is looked at after so long, and then that often.
+static constexpr std::chrono::milliseconds kWatch{1};
+
 OwnedEvent::~OwnedEvent() {
   if (event && gpu->makeCurrent().ok())
     gpu->driver().cuEventDestroy(event);
@@ -29,6 +35,8 @@ Status Lanes::create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint
     ZERO_RT_CUDA(gpu->driver(), cuStreamCreate, &lane.stream, kStreamNonBlocking);
     ZERO_RT_TRY(lane.met.create(gpu));
   }
+  for (size_t i = 0; i < kMarks; ++i)
+    ZERO_RT_TRY(made->marks.emplace_back().create(gpu));
   made->active = made->lanes.front().stream;
   lanes = std::move(made);
   return {};
@@ -59,6 +67,8 @@ Status Lanes::begin(const Order &order) {
 Status Lanes::end(const Order &order) {
   if (order.signal >= 0)
     ZERO_RT_CUDA(driver(), cuEventRecord, signals[size_t(order.signal)].get(), active);
+  if (++ended % kCommandsOfMark == 0)
+    ZERO_RT_CUDA(driver(), cuEventRecord, marks[ended / kCommandsOfMark % kMarks].get(), active);
   return {};
 }
 
@@ -75,21 +85,71 @@ Status Lanes::meet() {
   return {};
 }
 
+//===----------------------------------------------------------------------===//
+// Waiting
+//===----------------------------------------------------------------------===//
+
+void Lanes::announce(const std::string &name) {
+  first = first ? first : &name;
+  last = &name;
+}
+
+static bool isFault(Result result) {
+  return result == kIllegalAddress || result == kLaunchTimeout ||
+         (result >= kAssert && result <= kLaunchFailed);
+}
+
+Status Lanes::check(Result result, const char *call) const {
+  Status status = driver().check(result, call);
+  if (!isFault(result) || !first)
+    return status;
+  const std::string kernels =
+      first == last ? format("kernel '%s'", escape(*first).c_str())
+                    : format("one of the kernels from '%s' to '%s'; recorded steps wait for each",
+                             escape(*first).c_str(), escape(*last).c_str());
+  return fail(status.getCode(), "%s, by %s", status.getMessage().c_str(), kernels.c_str());
+}
+
+/// Which marks have been reached.
+std::vector<bool> Lanes::progress() const {
+  std::vector<bool> reached;
+  for (const OwnedEvent &mark : marks)
+    reached.push_back(driver().cuEventQuery(mark.get()) == kSuccess);
+  return reached;
+}
+
 template <typename Query>
 Status Lanes::poll(const char *call, Query query) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  const auto deadline = begin + std::chrono::duration<double>(timeoutSeconds);
+  const auto patience =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeoutSeconds));
+  auto deadline = begin + patience, look = begin + kWatch;
+  std::vector<bool> before;
   for (;;) {
     const Result result = query();
     if (result != kNotReady)
-      return driver().check(result, call);
+      return check(result, call);
     const auto now = Clock::now();
-    if (now > deadline)
-      return fail(ZERO_RT_TIMEOUT, "GPU %d did not finish its work within %g s", device->ordinal(),
-                  timeoutSeconds);
+    if (now > deadline) {
+      std::vector<bool> reached = progress();
+      if (reached == before)
+        return fail(ZERO_RT_TIMEOUT, "GPU %d has finished no work within %g s", device->ordinal(),
+                    timeoutSeconds);
+      before = std::move(reached);
+      deadline = now + patience;
+    }
+    if (now > look) {
+      if (before.empty())
+        before = progress();
+      if (Status status = watched ? watched() : Status(); !status.ok()) {
+        watched = {}; // what still runs comes to its end, and is waited for
+        return status;
+      }
+      look = now + kWatch;
+    }
     // Most waits are short; long ones leave the core to others.
-    if (now - begin < std::chrono::milliseconds(1))
+    if (now - begin < kWatch)
       std::this_thread::yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -100,6 +160,7 @@ Status Lanes::finish() {
   ZERO_RT_TRY(device->makeCurrent()); // also at the end, by another thread
   for (const Lane &lane : lanes)
     ZERO_RT_TRY(poll("cuStreamQuery", [&] { return driver().cuStreamQuery(lane.stream); }));
+  first = last = nullptr;
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/device/cuda/gpu.h"
 #include "runtime/device/device.h"
 
+#include <functional>
 #include <optional>
 
 namespace zero::rt::cuda {
@@ -52,17 +53,27 @@ public:
   Status end(const Order &order);
   /// All lanes wait for the work that each of them has; the first one becomes current.
   Status meet();
-  /// Waits until everything is done. Fails (ZERO_RT_TIMEOUT) when the time is up, and with
-  /// the driver's error when a command failed.
+  /// Waits until everything is done. Fails (ZERO_RT_TIMEOUT) when no command has ended for so long,
+  /// with the driver's error when a command failed, and when what is watched fails.
   Status finish();
   /// The same for `event`.
   Status await(Event event);
+
+  /// Calls `check` while it waits for the GPU, until that fails: work may depend on other GPUs.
+  /// Empty: no longer.
+  void watch(std::function<Status()> check) { watched = std::move(check); }
+  /// The kernel that is launched next. `name` must stay where it is.
+  void announce(const std::string &name);
+  /// A failure of `call`, unless it was none. A fault of a kernel is the result of a later call: it
+  /// may be of any that was launched since the last wait.
+  Status check(Result result, const char *call) const;
 
 private:
   Lanes(std::shared_ptr<const Gpu> gpu, double timeoutSeconds)
       : device(std::move(gpu)), timeoutSeconds(timeoutSeconds) {}
   template <typename Query>
   Status poll(const char *call, Query query);
+  std::vector<bool> progress() const;
 
   struct Lane {
     Stream stream = nullptr;
@@ -74,6 +85,10 @@ private:
   std::vector<std::optional<size_t>> at; ///< by number: index into `lanes`
   std::vector<OwnedEvent> signals;
   Stream active = nullptr;
+  std::vector<OwnedEvent> marks; ///< recorded in turn after some commands, to see progress
+  uint64_t ended = 0;            ///< commands
+  std::function<Status()> watched;
+  const std::string *first = nullptr, *last = nullptr; ///< kernels since the last wait
 };
 
 } // namespace zero::rt::cuda

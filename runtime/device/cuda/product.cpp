@@ -232,6 +232,10 @@ Status Product::State::choose(uint64_t workspaceBytes, uint32_t alignment) {
     ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceCreate, &preference);
     ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
                  kBlasPreferenceWorkspace, &workspace, sizeof(workspace));
+    // Other schemes store or add partial sums in the type of the result, which may have 16 bits.
+    const uint32_t reduction = kBlasReductionComputeType;
+    ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
+                 kBlasPreferenceReduction, &reduction, sizeof(reduction));
     for (int operand : {kBlasPreferenceAlignmentA, kBlasPreferenceAlignmentB,
                         kBlasPreferenceAlignmentC, kBlasPreferenceAlignmentD})
       ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference, operand, &alignment,

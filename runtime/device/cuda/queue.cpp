@@ -31,6 +31,7 @@ public:
   }
 
   Status launch(uint32_t index, void *const *args, int64_t length) override {
+    lanes->announce(kernels[index].name);
     Status status = calls[index] ? calls[index]->run(*blas, args, lanes->current())
                                  : launchNative(kernels[index], args, length);
     return status.ok() ? status
@@ -87,8 +88,10 @@ Status GpuQueue::launchNative(const GpuKernel &kernel, void *const *args, int64_
     if (blocks > kMostBlocks)
       return fail(ZERO_RT_UNSUPPORTED, "%llu blocks of threads are more than a GPU takes",
                   static_cast<unsigned long long>(blocks));
-    ZERO_RT_CUDA(driver(), cuLaunchKernel, launch.function, unsigned(blocks), 1, 1, launch.threads,
-                 1, 1, launch.sharedBytes, lanes->current(), parameters.data(), nullptr);
+    ZERO_RT_TRY(lanes->check(driver().cuLaunchKernel(launch.function, unsigned(blocks), 1, 1,
+                                                     launch.threads, 1, 1, launch.sharedBytes,
+                                                     lanes->current(), parameters.data(), nullptr),
+                             "cuLaunchKernel"));
   }
   return {};
 }

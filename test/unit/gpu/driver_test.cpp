@@ -1,6 +1,7 @@
 //===- driver_test.cpp - with a driver and without one --------------------===//
 
 #include "recording.h"
+#include "runtime/device/cuda/code.h"
 #include "runtime/device/cuda/cublaslt.h"
 #include "runtime/device/cuda/driver.h"
 
@@ -25,6 +26,27 @@ private:
 void expectFails(const Status &status, zero_rt_code code, const std::string &part) {
   EXPECT_EQ(status.getCode(), code) << status.getMessage();
   EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
+}
+
+/// Machine code runs on its own generation only, and the driver assembles PTX for later ones.
+TEST(GpuImages, TheBestThatTheGpuTakesIsChosen) {
+  proto::Program program;
+  auto add = [&](proto::GpuImage::Kind kind, uint32_t architecture) {
+    proto::GpuImage &image = *program.add_gpu_images();
+    image.set_kind(kind);
+    image.set_architecture(architecture);
+  };
+  add(proto::GpuImage::FATBIN, 80);
+  add(proto::GpuImage::FATBIN, 90);
+  EXPECT_EQ(chooseImage(program, 75), std::nullopt);
+  EXPECT_EQ(chooseImage(program, 86), 0);
+  EXPECT_EQ(chooseImage(program, 90), 1);
+  EXPECT_EQ(chooseImage(program, 120), 1);
+  add(proto::GpuImage::CUBIN, 100);
+  EXPECT_EQ(chooseImage(program, 100), 2);
+  EXPECT_EQ(chooseImage(program, 120), 1);
+  add(proto::GpuImage::PTX, 100);
+  EXPECT_EQ(chooseImage(program, 120), 3);
 }
 
 TEST(CudaDriver, ThatIsNotThereIsOneClearError) {

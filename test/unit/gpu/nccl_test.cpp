@@ -71,6 +71,18 @@ TEST(NcclGroup, SumsAndScalesByItself) {
   checkSums<_Float16>(ZERO_RT_F16);
 }
 
+/// The sum of these values is out of range.
+TEST(NcclGroup, AMeanOfFloat16StaysInRange) {
+  Group group = makeNcclGpuGroup({.ranks = kRanks, .timeoutSeconds = 60});
+  for (const Status &each : onAll(group, [](Communicator &end) {
+         std::vector<_Float16> data(5, _Float16(40000));
+         ZERO_RT_TRY(end.allReduce({"x"}, {ZERO_RT_F16, true}, data.data(), data.size()));
+         EXPECT_EQ(data, std::vector<_Float16>(5, _Float16(40000)));
+         return end.check();
+       }))
+    expectOk(each);
+}
+
 /// Threads synchronize only once per collective: the first thread may already be in the next one
 /// while the last thread still reads its inputs.
 TEST(NcclGroup, IsNotConfusedByThoseAhead) {

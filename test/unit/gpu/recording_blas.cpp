@@ -116,6 +116,8 @@ EXPORT BlasStatus cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProduct product
       a->type == b->type && c->type == d->type && (c->type == a->type || c->type == kBlasF32);
   if (!types || (bias && product->bias == 0))
     return kBlasNotSupported;
+  if (preference->alignments[kBlasPreferenceReduction] != kBlasReductionComputeType)
+    Engine::get().problem("a product that may add partial sums in the type of its result");
   const uint64_t needed = workspaceOf(a, product);
   *count = needed <= preference->workspace;
   *found = {};

@@ -199,37 +199,43 @@ EXPORT NcclResult ncclBroadcast(const void *source, void *destination, size_t co
                });
 }
 
-/// Writes to `sum` the sums over all ranks of `count` elements that begin at element `start`.
-static void addUp(const std::vector<std::string> &parts, DType dtype, size_t start, size_t count,
-                  char *sum) {
+/// Writes to `sum` the sums, or means, over all ranks of `count` elements that begin at element
+/// `start`.
+static void addUp(const std::vector<std::string> &parts, DType dtype, int operation, size_t start,
+                  size_t count, char *sum) {
   std::vector<const void *> sources;
   for (const std::string &part : parts)
     sources.push_back(part.data() + start * sizeOf(dtype));
-  sumInOrder({dtype}, sources, sum, count, 1);
+  if (operation == kNcclMean) // NCCL divides first: the sum has no type of its own
+    sumInOrder({dtype, true, ZERO_RT_F32}, sources, sum, count, int(parts.size()));
+  else
+    sumInOrder({dtype}, sources, sum, count, 1);
 }
+
+static bool isKnown(int operation) { return operation == kNcclSum || operation == kNcclMean; }
 
 EXPORT NcclResult ncclReduceScatter(const void *source, void *destination, size_t count, int type,
                                     int operation, NcclHandle handle, Stream stream) {
-  if (operation != kNcclSum)
+  if (!isKnown(operation))
     return kNcclInternalError;
   const DType dtype = dtypeOf(type);
   const Folder &folder = *handle->folder;
   const size_t own = count * sizeOf(dtype), whole = own * size_t(folder.ranks);
   return issue(handle, translated(source, whole, destination, own), stream,
-               [dtype, count, start = size_t(folder.rank) * count](
+               [dtype, operation, count, start = size_t(folder.rank) * count](
                    const std::vector<std::string> &sources, char *to) {
-                 addUp(sources, dtype, start, count, to);
+                 addUp(sources, dtype, operation, start, count, to);
                });
 }
 
 EXPORT NcclResult ncclAllReduce(const void *source, void *destination, size_t count, int type,
                                 int operation, NcclHandle handle, Stream stream) {
-  if (operation != kNcclSum)
+  if (!isKnown(operation))
     return kNcclInternalError;
   const DType dtype = dtypeOf(type);
   const size_t bytes = count * sizeOf(dtype);
   return issue(handle, translated(source, bytes, destination, bytes), stream,
-               [dtype, count](const std::vector<std::string> &sources, char *to) {
-                 addUp(sources, dtype, 0, count, to);
+               [dtype, operation, count](const std::vector<std::string> &sources, char *to) {
+                 addUp(sources, dtype, operation, 0, count, to);
                });
 }

@@ -99,7 +99,7 @@ TEST(GpuSession, EndsInTimeWhenTheGpuDoesNot) {
   trial.options.timeout_seconds = 1;
   trial.start();
   trial.bind(4);
-  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 0 did not finish its work within 1 s");
+  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 0 has finished no work within 1 s");
   recording::release(); // so that the rest can be destroyed
 }
 
