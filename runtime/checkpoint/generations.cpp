@@ -99,17 +99,20 @@ Status findGenerations(const std::string &path, std::vector<Generation> &generat
              : Status();
 }
 
+static bool isAmong(const std::vector<std::string> &paths, const std::string &path) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const std::string &each) { return isSameFile(each, path); });
+}
+
 Status checkNoneLater(const std::string &folder, uint64_t step,
                       const std::vector<std::string> &damaged) {
   std::vector<Generation> generations;
   ZERO_RT_TRY(listGenerations(folder, generations));
-  for (const Generation &each : generations) {
-    auto isEach = [&](const std::string &path) { return isSameFile(path, each.path); };
-    if (each.step > step && std::none_of(damaged.begin(), damaged.end(), isEach))
+  for (const Generation &each : generations)
+    if (each.step > step && !isAmong(damaged, each.path))
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "'%s' is of a later step than %llu; resume from it, or save to another folder",
                   escape(each.path).c_str(), static_cast<unsigned long long>(step));
-  }
   return {};
 }
 
@@ -196,29 +199,29 @@ static bool replace(const std::string &from, const std::string &to) {
   return false;
 }
 
-/// Removes generations that this one replaces or that are too old.
-Status Draft::removeOthers(std::vector<std::string> &remarks) const {
+Status Draft::removeOthers(const std::vector<std::string> &damaged,
+                           std::vector<std::string> &remarks) const {
+  std::error_code ignored;
+  if (fs::exists(temporary.path(), ignored)) // one that was replaced
+    removeFolder(temporary.path(), remarks);
   std::vector<Generation> generations;
   ZERO_RT_TRY(listGenerations(folder, generations));
   size_t before = 0;
   for (const Generation &each : generations)
-    if (each.step > step || (each.step < step && ++before >= kGenerations))
+    if (each.step != step &&
+        (each.step > step || isAmong(damaged, each.path) || ++before >= kGenerations))
       removeGeneration(folder, each, remarks);
   return {};
 }
 
-Status Draft::commit(std::string &made, std::vector<std::string> &remarks) {
+Status Draft::commit(std::string &made) {
   const std::string path = folder + "/" + generationName(step), &from = temporary.path();
   ZERO_RT_TRY(syncFolder(from));
   if (!replace(from, path))
     return ioError("rename", from, lastError());
   temporary.keep();
-  ZERO_RT_TRY(syncFolder(folder));
-  std::error_code ignored;
-  if (fs::exists(from, ignored)) // one that was replaced
-    removeFolder(from, remarks);
   made = path;
-  return removeOthers(remarks);
+  return syncFolder(folder);
 }
 
 } // namespace zero::rt

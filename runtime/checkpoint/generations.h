@@ -61,12 +61,15 @@ public:
   /// Tells path(), with folder and step.
   uint64_t token() const { return temporary.token(); }
   /// Flushes its entries to disk and renames it to its name, replacing a generation with this name.
-  /// Then removes all generations except this one and the latest ones before it. `made`: its path.
-  /// `remarks`: the files that could not be removed, which the next commit tries again.
-  Status commit(std::string &made, std::vector<std::string> &remarks);
+  /// `made`: its path.
+  Status commit(std::string &made);
+  /// After commit(): removes all generations except this one and the latest ones before it that are
+  /// not `damaged`. `remarks`: the files that could not be removed, which the next draft tries
+  /// again.
+  Status removeOthers(const std::vector<std::string> &damaged,
+                      std::vector<std::string> &remarks) const;
 
 private:
-  Status removeOthers(std::vector<std::string> &remarks) const;
   std::shared_ptr<FolderLock> lock;
   std::string folder;
   uint64_t step = 0;

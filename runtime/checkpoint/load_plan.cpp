@@ -188,6 +188,14 @@ Status Planner::run(LoadPlan &plan) {
   return {};
 }
 
+std::vector<uint32_t> filesOf(const LoadPlan &plan, int first, int ranks) {
+  std::set<uint32_t> files;
+  for (int rank = first; rank < first + ranks; ++rank)
+    for (const RangeRead &range : plan.ranks[size_t(rank)])
+      files.insert(range.file);
+  return {files.begin(), files.end()};
+}
+
 Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan,
                 bool verbose) {
   return Planner(program, manifest, verbose).run(plan);

@@ -23,6 +23,9 @@ struct LoadPlan {
   std::vector<std::string> remarks; ///< permitted differences from the saved state
 };
 
+/// The files that the ranks from `first` on read, in the order of the manifest.
+std::vector<uint32_t> filesOf(const LoadPlan &plan, int first, int ranks);
+
 /// Plans how `program` loads the state in `manifest`, saved with any stage, ranks, buckets and
 /// precision. An error (ZERO_RT_BAD_DATA) names tensors that are missing, have another shape or a
 /// type that is not converted, are not covered by their ranges, or occur twice, and tensors of the

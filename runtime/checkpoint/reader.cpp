@@ -4,6 +4,8 @@
 
 #include "runtime/support/floats.h"
 
+#include <filesystem>
+
 namespace zero::rt {
 
 /// Bytes that are read and summed up, or converted, at a time.
@@ -19,35 +21,45 @@ static Status badFile(const Generation &generation, const std::string &name,
               escape(name).c_str(), what.c_str());
 }
 
+Status CheckpointReader::openFile(const proto::Manifest::File &listed, InputFile &file,
+                                  uint64_t &data) {
+  uint64_t header = 0;
+  ZERO_RT_TRY(InputFile::open(generation.path + "/" + listed.name(), file));
+  const uint64_t size = file.size();
+  if (size != listed.bytes())
+    return badFile(generation, listed.name(),
+                   format("%s: expected %llu bytes, got %llu",
+                          size < listed.bytes() ? "truncated" : "wrong size",
+                          static_cast<unsigned long long>(listed.bytes()),
+                          static_cast<unsigned long long>(size)));
+  if (size >= sizeof(header))
+    ZERO_RT_TRY(file.read(0, &header, sizeof(header)));
+  if (size < sizeof(header) || header > size - sizeof(header))
+    return badFile(generation, listed.name(), "no .safetensors file: its header is cut off");
+  data = sizeof(header) + header;
+  return {};
+}
+
 Status CheckpointReader::openFiles() {
   for (const proto::Manifest::File &listed : contents.files()) {
     File &opened = files.emplace_back();
-    uint64_t header = 0;
-    ZERO_RT_TRY(InputFile::open(generation.path + "/" + listed.name(), opened.file));
-    const uint64_t size = opened.file.size();
-    if (size != listed.bytes())
-      return badFile(generation, listed.name(),
-                     format("%s: expected %llu bytes, got %llu",
-                            size < listed.bytes() ? "truncated" : "wrong size",
-                            static_cast<unsigned long long>(listed.bytes()),
-                            static_cast<unsigned long long>(size)));
-    if (size >= sizeof(header))
-      ZERO_RT_TRY(opened.file.read(0, &header, sizeof(header)));
-    if (size < sizeof(header) || header > size - sizeof(header))
-      return badFile(generation, listed.name(), "no .safetensors file: its header is cut off");
-    opened.data = sizeof(header) + header;
+    std::error_code error;
+    const bool isElsewhere =
+        listed.has_node() &&
+        !std::filesystem::exists(generation.path + "/" + listed.name(), error) && !error;
+    if (!isElsewhere)
+      ZERO_RT_TRY(openFile(listed, opened.file, opened.data));
   }
   return {};
 }
 
 /// The manifest knows how long files are, only these how long their headers are.
-static Status checkRanges(const Generation &generation, const proto::Manifest &manifest,
-                          const std::function<uint64_t(uint32_t)> &headerBytes) {
-  for (const proto::Manifest::Tensor &tensor : manifest.tensors())
+Status CheckpointReader::checkRanges() const {
+  for (const proto::Manifest::Tensor &tensor : contents.tensors())
     for (const proto::Manifest::Range &range : tensor.ranges()) {
-      const proto::Manifest::File &file = manifest.files(int(range.file()));
+      const proto::Manifest::File &file = contents.files(int(range.file()));
       const uint64_t bytes = range.count() * sizeOf(toDType(tensor.dtype()));
-      if (range.offset() + bytes > file.bytes() - headerBytes(range.file()))
+      if (range.offset() + bytes > file.bytes() - files[range.file()].data)
         return badFile(generation, file.name(),
                        "a range of '" + escape(tensor.name()) + "' is beyond its end");
     }
@@ -64,8 +76,7 @@ Status CheckpointReader::open(const Generation &generation,
     return badFile(generation, kManifestName,
                    "it is of step " + std::to_string(made->contents.step()));
   ZERO_RT_TRY(made->openFiles());
-  ZERO_RT_TRY(checkRanges(generation, made->contents,
-                          [&](uint32_t file) { return made->files[file].data; }));
+  ZERO_RT_TRY(made->checkRanges());
   reader = std::move(made);
   return {};
 }
@@ -74,8 +85,12 @@ Status CheckpointReader::open(const Generation &generation,
 // Verifying
 //===----------------------------------------------------------------------===//
 
-Status CheckpointReader::verifyFile(size_t index, Meter &meter) {
+Status CheckpointReader::verifyFile(uint32_t index, Meter &meter) {
   const proto::Manifest::File &listed = contents.files(int(index));
+  if (files[index].data == 0)
+    return badFile(generation, listed.name(),
+                   "not on this node: it was saved on host '" + escape(listed.node()) +
+                       "'; copy it from there, or use a folder that all nodes share");
   std::vector<uint8_t> chunk(std::min(kChunk, listed.bytes()));
   uint32_t checksum = 0;
   for (uint64_t at = 0; at < listed.bytes(); at += kChunk) {
@@ -92,41 +107,16 @@ Status CheckpointReader::verifyFile(size_t index, Meter &meter) {
                        format("wrong checksum: expected %08x, got %08x", listed.crc32(), checksum));
 }
 
-Status CheckpointReader::verify(int part, int parts, Meter &meter) {
-  for (size_t file = size_t(part); file < files.size(); file += size_t(parts))
-    meter.expect(contents.files(int(file)).bytes());
-  for (size_t file = size_t(part); file < files.size(); file += size_t(parts))
-    if (Status status = verifyFile(file, meter); !status.ok()) {
+Status CheckpointReader::verify(const std::vector<uint32_t> &needed, int part, int parts,
+                                Meter &meter) {
+  for (size_t i = size_t(part); i < needed.size(); i += size_t(parts))
+    meter.expect(contents.files(int(needed[i])).bytes());
+  for (size_t i = size_t(part); i < needed.size(); i += size_t(parts))
+    if (Status status = verifyFile(needed[i], meter); !status.ok()) {
       failed = true;
       return status;
     }
   return {};
-}
-
-Status openNewest(const std::string &path,
-                  const std::function<Status(std::shared_ptr<CheckpointReader>)> &verify,
-                  std::shared_ptr<CheckpointReader> &reader, std::vector<Damage> &damaged) {
-  std::vector<Generation> generations;
-  ZERO_RT_TRY(findGenerations(path, generations));
-  for (const Generation &generation : generations) {
-    std::shared_ptr<CheckpointReader> tried;
-    Status status = CheckpointReader::open(generation, tried);
-    if (status.ok())
-      status = verify(tried);
-    if (status.ok()) {
-      reader = std::move(tried);
-      return {};
-    }
-    // Another version is not damage, and neither is lack of memory.
-    if (status.getCode() != ZERO_RT_BAD_FILE && status.getCode() != ZERO_RT_IO)
-      return status;
-    damaged.push_back({generation.path, status.getMessage()});
-  }
-  std::string all;
-  for (const Damage &each : damaged)
-    all += (all.empty() ? "" : "; ") + each.what;
-  return fail(ZERO_RT_BAD_FILE, "no complete checkpoint in '%s': %s", escape(path).c_str(),
-              all.c_str());
 }
 
 //===----------------------------------------------------------------------===//

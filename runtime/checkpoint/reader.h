@@ -10,7 +10,6 @@
 #include "runtime/support/meter.h"
 
 #include <atomic>
-#include <functional>
 #include <memory>
 
 namespace zero::rt {
@@ -18,45 +17,37 @@ namespace zero::rt {
 /// One generation with open files, so that the checked files are the ones that are read.
 class CheckpointReader {
 public:
-  /// Reads the manifest; checks that all files are there, as long as they were.
+  /// Reads the manifest; checks that all files are there, as long as they were. Those of other
+  /// nodes may be missing.
   static Status open(const Generation &generation, std::shared_ptr<CheckpointReader> &reader);
 
   const std::string &path() const { return generation.path; }
   const proto::Manifest &manifest() const { return contents; }
 
-  /// Checks the checksum of each file whose index is `part` modulo `parts`. Different parts may run
-  /// concurrently. After a failure the others stop soon.
-  Status verify(int part, int parts, Meter &meter);
+  /// Checks that each of `needed`, by its index, is there with its checksum. Takes every `parts`-th
+  /// from number `part` on. Different parts may run concurrently. After a failure the others stop
+  /// soon.
+  Status verify(const std::vector<uint32_t> &needed, int part, int parts, Meter &meter);
 
   /// Reads the state of `rank` into its memory. Different ranks may run concurrently.
   Status readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory, Meter &meter) const;
 
 private:
   Status openFiles();
-  Status verifyFile(size_t index, Meter &meter);
+  Status openFile(const proto::Manifest::File &listed, InputFile &file, uint64_t &header);
+  Status checkRanges() const;
+  Status verifyFile(uint32_t index, Meter &meter);
   Status read(const RangeRead &range, const MemoryByTier &memory, std::vector<char> &space) const;
 
   struct File {
     InputFile file;
-    uint64_t data = 0; ///< bytes of its header
+    uint64_t data = 0; ///< bytes of its header; 0: the file is on another node
   };
   Generation generation;
   proto::Manifest contents;
   std::vector<File> files; ///< as in the manifest
   std::atomic<bool> failed{false};
 };
-
-/// A damaged generation, and its damage.
-struct Damage {
-  std::string path, what;
-};
-
-/// Opens the newest intact generation that `path` denotes, checking everything that `verify`
-/// checks. `damaged` are the generations that were tried before it. Without any generation the
-/// error is ZERO_RT_NOT_FOUND.
-Status openNewest(const std::string &path,
-                  const std::function<Status(std::shared_ptr<CheckpointReader>)> &verify,
-                  std::shared_ptr<CheckpointReader> &reader, std::vector<Damage> &damaged);
 
 } // namespace zero::rt
 

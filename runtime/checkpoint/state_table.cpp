@@ -67,12 +67,14 @@ namespace {
 /// Gives each rank its part of one block after the other.
 class Divider {
 public:
-  Divider(const std::vector<StateTensor> &state, int ranks)
-      : state(state), pieces(static_cast<size_t>(ranks)) {
+  Divider(const std::vector<StateTensor> &state, int ranks, const std::vector<int> &nodes)
+      : state(state), pieces(static_cast<size_t>(ranks)), shares(pieces.size()) {
+    uint64_t replicated = 0;
     for (const StateTensor &each : state)
       for (const Block &block : each.blocks)
         if (!each.derived && block.buffer->shards() == 1)
           replicated += block.count * sizeOf(each.dtype());
+    share(replicated, nodes.empty() ? std::vector<int>(pieces.size()) : nodes);
   }
 
   std::vector<std::vector<Piece>> run() {
@@ -83,9 +85,23 @@ public:
   }
 
 private:
-  /// The start of the part of `rank` in the list of replicated bytes.
-  uint64_t cut(size_t rank) const {
-    return uint64_t(static_cast<unsigned __int128>(replicated) * rank / pieces.size());
+  /// [begin, end) in the list of replicated bytes.
+  struct Share {
+    uint64_t begin = 0, end = 0;
+  };
+
+  /// Divides the list evenly among the ranks of each node.
+  void share(uint64_t replicated, const std::vector<int> &nodes) {
+    std::map<int, std::vector<size_t>> ranksOf;
+    for (size_t rank = 0; rank < nodes.size(); ++rank)
+      ranksOf[nodes[rank]].push_back(rank);
+    for (const auto &[node, ranks] : ranksOf)
+      for (size_t i = 0; i < ranks.size(); ++i) {
+        auto cut = [&](size_t place) {
+          return uint64_t(static_cast<unsigned __int128>(replicated) * place / ranks.size());
+        };
+        shares[ranks[i]] = {cut(i), cut(i + 1)};
+      }
   }
 
   void divide(size_t tensor, size_t index) {
@@ -95,8 +111,9 @@ private:
     for (size_t rank = 0; rank < pieces.size(); ++rank) {
       Part part = partOf(*block.buffer, block.start, block.count, int(rank));
       if (block.buffer->shards() == 1) {
-        part.inTensor = elementsBefore(cut(rank), before, block.count, size);
-        part.count = elementsBefore(cut(rank + 1), before, block.count, size) - part.inTensor;
+        const auto [begin, end] = shares[rank];
+        part.inTensor = elementsBefore(begin, before, block.count, size);
+        part.count = elementsBefore(end, before, block.count, size) - part.inTensor;
         part.inBuffer = block.start + part.inTensor;
       }
       if (part.count > 0)
@@ -109,12 +126,14 @@ private:
 
   const std::vector<StateTensor> &state;
   std::vector<std::vector<Piece>> pieces;
-  uint64_t replicated = 0, before = 0; ///< bytes of replicas, in all and up to this block
+  std::vector<Share> shares; ///< by rank
+  uint64_t before = 0;       ///< bytes of replicas up to this block
 };
 } // namespace
 
-std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks) {
-  std::vector<std::vector<Piece>> pieces = Divider(state, ranks).run();
+std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks,
+                                            const std::vector<int> &nodes) {
+  std::vector<std::vector<Piece>> pieces = Divider(state, ranks, nodes).run();
   for (std::vector<Piece> &mine : pieces) {
     auto size = [&](const Piece &piece) { return sizeOf(state[piece.tensor].dtype()); };
     std::sort(mine.begin(), mine.end(), [&](const Piece &left, const Piece &right) {

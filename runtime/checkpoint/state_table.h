@@ -52,8 +52,10 @@ struct Piece {
 
 /// The pieces that each rank writes, in the order of its file. For sharded tensors this is the
 /// rank's part. Replicated tensors form one list of bytes, of which each rank writes an equal part.
-/// Larger elements come first, so that all are aligned.
-std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks);
+/// Larger elements come first, so that all are aligned. `nodes`: the node of each rank, if the
+/// ranks of each node write all of that list; else empty.
+std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks,
+                                            const std::vector<int> &nodes = {});
 
 } // namespace zero::rt
 

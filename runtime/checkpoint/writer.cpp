@@ -23,7 +23,7 @@ static void describe(const proto::Program &program, proto::Manifest &manifest) {
   manifest.set_micro_batches(program.micro_batches());
 }
 
-void CheckpointWriter::listTensors() {
+void CheckpointWriter::listTensors(const SavingNodes &nodes) {
   std::vector<proto::Manifest::Tensor *> listed(state.size());
   for (size_t i = 0; i < state.size(); ++i) {
     const StateTensor &each = state[i];
@@ -38,8 +38,11 @@ void CheckpointWriter::listTensors() {
     if (!each.tensor->master())
       tensor->set_of(each.tensor->of());
   }
-  for (size_t rank = 0; rank < pieces.size(); ++rank)
+  for (size_t rank = 0; rank < pieces.size(); ++rank) {
+    const bool isHere = nodes.ofRank.empty() || nodes.ofRank[rank] == nodes.own;
     for (const Piece &piece : pieces[rank]) {
+      if (!isHere && blockOf(piece).buffer->shards() == 1)
+        continue; // this node has a copy
       proto::Manifest::Range *range = listed[piece.tensor]->add_ranges();
       const Strided &elements = blockOf(piece).elements;
       range->set_file(uint32_t(rank));
@@ -52,24 +55,31 @@ void CheckpointWriter::listTensors() {
       range->set_run(elements.run);
       range->set_stride(elements.stride);
     }
+  }
 }
 
-Status CheckpointWriter::plan(const proto::Program &program, proto::Manifest about) {
+Status CheckpointWriter::plan(const proto::Program &program, proto::Manifest about,
+                              const SavingNodes &nodes) {
   ZERO_RT_TRY(listState(program, state));
-  pieces = divideState(state, int(program.ranks()));
+  pieces = divideState(state, int(program.ranks()), nodes.ofRank);
   manifest = std::move(about);
   describe(program, manifest);
   manifest.set_precision(precisionOf(state));
-  for (int rank = 0; rank < int(program.ranks()); ++rank)
-    manifest.add_files()->set_name(shardName(rank));
-  listTensors();
+  for (size_t rank = 0; rank < pieces.size(); ++rank) {
+    proto::Manifest::File *file = manifest.add_files();
+    file->set_name(shardName(int(rank)));
+    if (!nodes.ofRank.empty())
+      file->set_node(nodes.hosts[size_t(nodes.ofRank[rank])]);
+  }
+  listTensors(nodes);
   return {};
 }
 
 Status CheckpointWriter::create(const proto::Program &program, const std::string &folder,
-                                proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer) {
+                                proto::Manifest about, const SavingNodes &nodes,
+                                std::unique_ptr<CheckpointWriter> &writer) {
   auto made = std::make_unique<CheckpointWriter>();
-  ZERO_RT_TRY(made->plan(program, std::move(about)));
+  ZERO_RT_TRY(made->plan(program, std::move(about), nodes));
   ZERO_RT_TRY(Draft::create(folder, made->manifest.step(), made->draft));
   made->folder = made->draft.path();
   writer = std::move(made);
@@ -77,9 +87,10 @@ Status CheckpointWriter::create(const proto::Program &program, const std::string
 }
 
 Status CheckpointWriter::join(const proto::Program &program, const std::string &path,
-                              proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer) {
+                              proto::Manifest about, const SavingNodes &nodes,
+                              std::unique_ptr<CheckpointWriter> &writer) {
   auto made = std::make_unique<CheckpointWriter>();
-  ZERO_RT_TRY(made->plan(program, std::move(about)));
+  ZERO_RT_TRY(made->plan(program, std::move(about), nodes));
   made->folder = path;
   writer = std::move(made);
   return {};
@@ -160,11 +171,6 @@ Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory, Meter &
   if (!status.ok())
     failed = true;
   return status;
-}
-
-Status CheckpointWriter::commit(std::string &path, std::vector<std::string> &remarks) {
-  ZERO_RT_TRY(writeManifest(folder + "/" + kManifestName, manifest));
-  return draft.commit(path, remarks);
 }
 
 } // namespace zero::rt

@@ -14,18 +14,30 @@
 
 namespace zero::rt {
 
-/// One generation: planned for all ranks, written by each, committed once all have.
+/// The nodes that save the parts of their ranks to folders of their own. None: all ranks save to
+/// one folder.
+struct SavingNodes {
+  std::vector<int> ofRank;
+  std::vector<std::string> hosts; ///< by node
+  int own = 0;
+};
+
+/// One generation: planned for all ranks, written by each, committed once all have. With nodes that
+/// have folders of their own, there is one in each: its manifest lists the files of all ranks, and
+/// takes replicated tensors from the files of its own node. So ranks of this node need no others,
+/// and a folder with the files of all nodes is a checkpoint with the manifest of any of them.
 class CheckpointWriter {
 public:
   /// Creates the folder and the temporary. `about` contains the fields that are not tensors: the
   /// step and the data. `program` must have passed validate() and outlive the writer.
   static Status create(const proto::Program &program, const std::string &folder,
-                       proto::Manifest about, std::unique_ptr<CheckpointWriter> &writer);
+                       proto::Manifest about, const SavingNodes &nodes,
+                       std::unique_ptr<CheckpointWriter> &writer);
 
   /// Opens the same generation in the process of another rank: writes into `path`, the draft that
   /// create() has made there, and does not commit.
   static Status join(const proto::Program &program, const std::string &path, proto::Manifest about,
-                     std::unique_ptr<CheckpointWriter> &writer);
+                     const SavingNodes &nodes, std::unique_ptr<CheckpointWriter> &writer);
 
   /// Writes the part of `rank` from its memory and flushes it to disk. Different ranks may run
   /// concurrently. After a failure the others stop soon.
@@ -37,16 +49,21 @@ public:
   /// The location of the draft for other processes, for join().
   uint64_t token() const { return draft.token(); }
 
-  /// Writes the manifest and gives the generation its name. `path`: where it is. `remarks`: as
-  /// of Draft::commit().
-  Status commit(std::string &path, std::vector<std::string> &remarks);
+  /// Writes the manifest, once all entries are known.
+  Status prepare() { return writeManifest(folder + "/" + kManifestName, manifest); }
+  /// Gives the generation its name. `path`: where it is.
+  Status commit(std::string &path) { return draft.commit(path); }
+  /// As of Draft.
+  Status removeOthers(const std::vector<std::string> &damaged, std::vector<std::string> &remarks) {
+    return draft.removeOthers(damaged, remarks);
+  }
 
 private:
-  Status plan(const proto::Program &program, proto::Manifest about);
+  Status plan(const proto::Program &program, proto::Manifest about, const SavingNodes &nodes);
   Status writeShard(int rank, const MemoryByTier &memory, Meter &meter);
   const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
-  void listTensors();
+  void listTensors(const SavingNodes &nodes);
 
   proto::Manifest manifest;
   std::vector<StateTensor> state;

@@ -3,11 +3,17 @@
 #include "runtime/session/checkpoints.h"
 
 #include "runtime/checkpoint/data_position.h"
-#include "runtime/checkpoint/writer.h"
 #include "runtime/processes/fields.h"
 #include "runtime/support/checked.h"
 
+#include <filesystem>
+
 namespace zero::rt {
+
+static bool exists(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
 
 /// Whether all inputs have data.
 static bool isReady(DataSet &data) { return data.hasInputs() && data.prepare().ok(); }
@@ -16,29 +22,28 @@ static bool isReady(DataSet &data) { return data.hasInputs() && data.prepare().o
 // Saving
 //===----------------------------------------------------------------------===//
 
-Status Checkpoints::write(const std::string &folder, const proto::Manifest &about) {
-  std::unique_ptr<CheckpointWriter> made;
-  ZERO_RT_TRY(begin(folder, about, made));
-  std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
-  ranks.meter().begin("checkpoint");
-  ZERO_RT_TRY(ranks.runBetweenSteps([writer](Ranks::Body &body, int rank) {
-    return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
-  }));
-  ranks.meter().end();
-  return commit(*writer);
+/// The nodes that have folders of their own. On one node there is only one folder.
+SavingNodes Checkpoints::findNodes() const {
+  if (!ranks.getOptions().local_state || !ranks.isOneOfMany() || ranks.getWorld().nodes() == 1)
+    return {};
+  const World &world = ranks.getWorld();
+  SavingNodes found;
+  for (int rank = 0; rank < int(tables().ranks()); ++rank)
+    found.ofRank.push_back(world.getProcesses()[size_t(ranks.processOf(rank))].node);
+  for (const int leader : world.leaders())
+    found.hosts.push_back(world.getProcesses()[size_t(leader)].host);
+  found.own = world.node();
+  return found;
 }
 
-Status Checkpoints::commit(CheckpointWriter &writer) {
-  std::string path;
-  std::vector<std::string> left;
-  ZERO_RT_TRY(writer.commit(path, left));
-  remarks.insert(remarks.end(), left.begin(), left.end());
-  return {};
+/// The process that makes the draft which this one writes into: process 0, or the first of the
+/// node.
+int Checkpoints::maker() const {
+  return nodes.ofRank.empty() ? 0 : ranks.getWorld().leaders()[size_t(nodes.own)];
 }
 
-/// Keeps others from `folder` until the session ends or saves elsewhere.
-Status Checkpoints::lock(const std::string &folder) {
-  return ranks.isFirst() ? FolderLock::take(folder, savesTo) : Status();
+bool Checkpoints::isMaker() const {
+  return !ranks.isOneOfMany() || ranks.getWorld().process() == maker();
 }
 
 /// What each process has written: bytes and checksum of the file of each of its ranks.
@@ -63,40 +68,87 @@ static Status decodeFiles(const std::string &text, int firstRank, CheckpointWrit
   return {};
 }
 
-Status Checkpoints::begin(const std::string &folder, const proto::Manifest &about,
-                          std::unique_ptr<CheckpointWriter> &writer) {
-  ZERO_RT_TRY(lock(folder));
+Status Checkpoints::create(const std::string &folder, const proto::Manifest &about,
+                           std::unique_ptr<CheckpointWriter> &writer) {
+  // Keeps others from the folder until the session ends or saves elsewhere.
+  ZERO_RT_TRY(FolderLock::take(folder, savesTo));
   ZERO_RT_TRY(checkNoneLater(folder, position.steps, damaged));
-  return CheckpointWriter::create(tables(), folder, about, writer);
+  return CheckpointWriter::create(tables(), folder, about, nodes, writer);
 }
 
-/// Process 0 makes the generation, each writes the part of its ranks, and process 0 gives it its
-/// name.
-Status Checkpoints::writeWithOthers(const std::string &folder, proto::Manifest about) {
-  std::vector<std::string> all;
-  std::unique_ptr<CheckpointWriter> made;
-  Status status = ranks.isFirst() ? begin(folder, about, made) : Status();
-  ZERO_RT_TRY(
-      ranks.agree("begin of a checkpoint", status, std::to_string(made ? made->token() : 0), all));
+/// Fails if the draft of another node is here, too: one of both would replace the other.
+Status Checkpoints::checkApart(const std::string &folder,
+                               const std::vector<std::string> &tokens) const {
+  for (size_t process = 0; process < tokens.size(); ++process) {
+    uint64_t token = 0;
+    if (parseInteger(std::string_view(tokens[process]), token) && token != 0 &&
+        int(process) != maker() && exists(draftPath(folder, position.steps, token)))
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "'%s' is shared with host '%s': with local state each node needs a folder of its "
+                  "own",
+                  escape(folder).c_str(),
+                  escape(ranks.getWorld().getProcesses()[process].host).c_str());
+  }
+  return {};
+}
+
+/// Process 0, or the first process of each node, makes the draft. The others join it.
+Status Checkpoints::begin(const std::string &folder, const proto::Manifest &about,
+                          std::unique_ptr<CheckpointWriter> &writer) {
+  Status status = isMaker() ? create(folder, about, writer) : Status();
+  std::vector<std::string> tokens;
+  ZERO_RT_TRY(ranks.agree("begin of a checkpoint", status,
+                          std::to_string(writer ? writer->token() : 0), tokens));
   uint64_t token = 0;
-  if (!ranks.isFirst() && parseInteger(std::string_view(all.front()), token))
-    status = CheckpointWriter::join(tables(), draftPath(folder, position.steps, token),
-                                    std::move(about), made);
+  if (isMaker())
+    status = checkApart(folder, tokens);
+  else if (parseInteger(std::string_view(tokens[size_t(maker())]), token))
+    status = CheckpointWriter::join(tables(), draftPath(folder, position.steps, token), about,
+                                    nodes, writer);
+  return ranks.agree("drafts of a checkpoint", status);
+}
+
+/// "on host 'b': ", of another process.
+std::string Checkpoints::nameOf(size_t process) const {
+  if (process == 0)
+    return {};
+  return format("on host '%s': ", escape(ranks.getWorld().getProcesses()[process].host).c_str());
+}
+
+/// Gives the generation its name in all folders. Only then are older ones removed, so that all
+/// folders have one in common at any time.
+Status Checkpoints::commit(CheckpointWriter &writer) {
+  std::string path, note;
+  std::vector<std::string> left, all;
+  ZERO_RT_TRY(ranks.agree("manifest of a checkpoint", isMaker() ? writer.prepare() : Status()));
+  ZERO_RT_TRY(ranks.agree("commit of a checkpoint", isMaker() ? writer.commit(path) : Status()));
+  const Status status = isMaker() ? writer.removeOthers(damaged, left) : Status();
+  std::erase_if(damaged, [&](const std::string &each) { return isSameFile(each, path); });
+  for (const std::string &each : left)
+    append(note, each);
+  ZERO_RT_TRY(ranks.agree("end of a checkpoint", status, note, all));
+  for (size_t process = 0; process < all.size() && ranks.isFirst(); ++process)
+    for (Fields fields(all[process]); fields.isOk() && !fields.isAtEnd();)
+      remarks.push_back(nameOf(process) + std::string(fields.text()));
+  return {};
+}
+
+Status Checkpoints::write(const std::string &folder, const proto::Manifest &about) {
+  std::unique_ptr<CheckpointWriter> made;
+  ZERO_RT_TRY(begin(folder, about, made));
   std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
   ranks.meter().begin("checkpoint");
-  if (status.ok())
-    status = ranks.runBetweenSteps([writer](Ranks::Body &body, int rank) {
-      return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
-    });
+  const Status status = ranks.runBetweenSteps([writer](Ranks::Body &body, int rank) {
+    return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
+  });
   ranks.meter().end();
+  std::vector<std::string> all;
   ZERO_RT_TRY(ranks.agree("files of a checkpoint", status,
                           status.ok() ? encodeFiles(ranks, *writer) : std::string(), all));
   const int each = int(ranks.here().size());
-  for (size_t process = 0; process < all.size() && status.ok(); ++process)
-    status = decodeFiles(all[process], int(process) * each, *writer);
-  if (status.ok() && ranks.isFirst())
-    status = commit(*writer);
-  return ranks.agree("end of a checkpoint", status);
+  for (size_t process = 0; process < all.size(); ++process)
+    ZERO_RT_TRY(decodeFiles(all[process], int(process) * each, *writer));
+  return commit(*writer);
 }
 
 Status Checkpoints::save(const std::string &folder) {
@@ -109,8 +161,7 @@ Status Checkpoints::save(const std::string &folder) {
     *about.mutable_data() = *savedData;
   else if (isReady(*position.data))
     *about.mutable_data() = saveDataPosition(*position.data, position.batch);
-  Status status =
-      ranks.isOneOfMany() ? writeWithOthers(folder, std::move(about)) : write(folder, about);
+  const Status status = write(folder, about);
   return status.ok()
              ? status
              : fail(status.getCode(), "checkpoint of step %llu: %s",
@@ -173,16 +224,13 @@ Status Checkpoints::adopt(const CheckpointReader &reader, const std::vector<Dama
   return {};
 }
 
-/// `own`: how loading went here. Processes must not go on from different states, also where one of
-/// them finds none.
+/// `own`: how loading went here. Processes must not go on from different states.
 Status Checkpoints::checkSameState(const std::string &path, const Status &own,
                                    const zero_rt_state_result &result) {
-  std::string note = "found no checkpoint";
+  std::string note = "failed";
   if (own.ok())
     note = format("resumes at step %llu, batch %llu", static_cast<unsigned long long>(result.step),
                   static_cast<unsigned long long>(result.batch));
-  else if (own.getCode() != ZERO_RT_NOT_FOUND)
-    note = "failed";
   std::vector<std::string> all;
   ZERO_RT_TRY(ranks.agree("state of the ranks", {}, note, all));
   for (size_t process = 0; process < all.size(); ++process)
@@ -202,20 +250,31 @@ Status Checkpoints::load(const std::string &path, uint32_t flags, zero_rt_state_
 Status Checkpoints::loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result) {
   std::shared_ptr<CheckpointReader> reader;
   std::vector<Damage> passed;
-  // Each process checks all files, so that all find the same intact ones.
-  const int parts = int(ranks.here().size());
+  std::shared_ptr<LoadPlan> plan;
+  Status planned;
+  const int first = ranks.here().front()->number(), parts = int(ranks.here().size());
+  // Each process checks the files that its ranks read.
   auto verify = [&](const std::shared_ptr<CheckpointReader> &tried) {
+    plan = std::make_shared<LoadPlan>();
+    planned = planLoaded(*tried, flags, *plan);
+    if (!planned.ok())
+      return Status(); // what does not fit need not be intact
+    const std::vector<uint32_t> needed = filesOf(*plan, first, parts);
     ranks.meter().begin("checking the checkpoint");
-    Status status = ranks.runBetweenSteps([tried, parts](Ranks::Body &body, int rank) {
-      return tried->verify(rank % parts, parts, body.meter);
-    });
+    Status status =
+        ranks.runBetweenSteps([tried, needed, first, parts](Ranks::Body &body, int rank) {
+          return tried->verify(needed, rank - first, parts, body.meter);
+        });
     if (status.ok())
       ranks.meter().end();
     return status;
   };
-  ZERO_RT_TRY(openNewest(path, verify, reader, passed));
-  auto plan = std::make_shared<LoadPlan>();
-  ZERO_RT_TRY(planLoaded(*reader, flags, *plan));
+  const Gather gather = [&](const Status &own, const std::string &note,
+                            std::vector<std::string> &all) {
+    return ranks.agree("search of a checkpoint", own, note, all);
+  };
+  ZERO_RT_TRY(openNewest(path, gather, verify, reader, passed));
+  ZERO_RT_TRY(planned);
   ranks.meter().begin("reading the checkpoint");
   Status status = ranks.runBetweenSteps([reader, plan](Ranks::Body &body, int rank) {
     return reader->readRank(*plan, rank, body.rank(rank).getMemory().byTier(), body.meter);

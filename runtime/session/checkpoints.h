@@ -3,14 +3,13 @@
 #ifndef RUNTIME_SESSION_CHECKPOINTS_H
 #define RUNTIME_SESSION_CHECKPOINTS_H
 
-#include "runtime/checkpoint/reader.h"
+#include "runtime/checkpoint/writer.h"
+#include "runtime/session/checkpoint_search.h"
 #include "runtime/session/gradients.h"
 
 #include <deque>
 
 namespace zero::rt {
-
-class CheckpointWriter;
 
 /// The position of a session in its training.
 struct Position {
@@ -36,11 +35,16 @@ public:
   const char *nextRemark();
 
 private:
+  SavingNodes findNodes() const;
+  int maker() const;
+  bool isMaker() const;
+  std::string nameOf(size_t process) const;
+  Status create(const std::string &folder, const proto::Manifest &about,
+                std::unique_ptr<CheckpointWriter> &writer);
+  Status checkApart(const std::string &folder, const std::vector<std::string> &tokens) const;
   Status begin(const std::string &folder, const proto::Manifest &about,
                std::unique_ptr<CheckpointWriter> &writer);
   Status write(const std::string &folder, const proto::Manifest &about);
-  Status writeWithOthers(const std::string &folder, proto::Manifest about);
-  Status lock(const std::string &folder);
   Status commit(CheckpointWriter &writer);
   Status loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result);
   Status checkSameState(const std::string &path, const Status &own,
@@ -53,6 +57,7 @@ private:
   Ranks &ranks;
   Position &position;
   Gradients &gradients;
+  const SavingNodes nodes = findNodes();
   /// The position in a checkpoint's data, until there is data in which to find it.
   std::optional<proto::Manifest::Data> savedData;
   std::shared_ptr<FolderLock> savesTo;

@@ -37,9 +37,9 @@ def write_manifest(generation, manifest):
     (Path(generation) / "manifest.json").write_text(text)
 
 
-def read_tensors(generation):
+def read_tensors(generation, has_copies=False):
     """All tensors, assembled from the files: every element is present once, and every byte of a
-    file belongs to one element."""
+    file belongs to one element, unless other nodes have written copies."""
     manifest = read_manifest(generation)
     bodies = []
     for file in manifest["files"]:
@@ -64,7 +64,8 @@ def read_tensors(generation):
             used[part["file"]] += len(raw)
         assert (seen == 1).all(), tensor["name"]
         tensors[tensor["name"]] = flat.reshape(shape)
-    assert used == [len(body) for body in bodies], "bytes that belong to no tensor, or to two"
+    sizes = [len(body) for body in bodies]
+    assert has_copies or used == sizes, "bytes that belong to no tensor, or to two"
     return tensors
 
 

@@ -16,9 +16,13 @@ bool Checkpoints::resumesWhereItSaves() const {
 }
 
 Status Checkpoints::open() {
-  if (options.saveState.empty() || !job.isFirst()) // process 0 makes the folder
+  if (options.saveState.empty() || !job.makesFolder(options))
     return {};
-  ZERO_RT_TRY(FolderLock::take(options.saveState, lock));
+  Status locked = FolderLock::take(options.saveState, lock);
+  if (!locked.ok() && options.session.local_state)
+    return fail(locked.getCode(), "%s; with --local-state each node needs a directory of its own",
+                locked.getMessage().c_str());
+  ZERO_RT_TRY(locked);
   if (options.resume.empty())
     ZERO_RT_TRY(checkNoneLater(options.saveState, 0, {}));
   Draft trial;

@@ -31,6 +31,10 @@ std::vector<Flag> resultFlags() {
        toText(&Options::saveState)},
       {"Results", "save-every", "K", "write a checkpoint also after every K steps",
        toCount(&Options::saveEvery)},
+      {"Results", "local-state", "",
+       "DIR of --save-state is a directory of each node's own, with the parts\n"
+       "of its ranks; --resume finds them there without a flag",
+       toSwitch(&zero_rt_session_options::local_state)},
       {"Results", "log", "FILE",
        "write one line {\"step\":N,\"loss\":X} per step, with gradient_norm,\n"
        "learning_rate, loss_scale and skipped where they apply; exists from\n"

@@ -134,6 +134,13 @@ void Job::announce(const Options &options) const {
   std::fflush(stdout);
 }
 
+bool Job::makesFolder(const Options &options) const {
+  if (!world || !options.session.local_state)
+    return isFirst();
+  const rt::World &met = *world->world;
+  return met.leaders()[size_t(met.node())] == met.process();
+}
+
 Status Job::agree(const Status &own) const {
   return world ? world->world->agree("start of the run", own) : own;
 }

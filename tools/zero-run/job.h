@@ -22,6 +22,8 @@ public:
   bool isOneOfMany() const { return count > 1; }
   /// Whether this process prints and writes for all.
   bool isFirst() const { return process == 0; }
+  /// Whether this process makes the folder of --save-state: process 0, or the first of its node.
+  bool makesFolder(const Options &options) const;
 
   /// The GPU of this process's rank, unless the command line says it; empty: the default.
   std::string gpu() const {

@@ -260,6 +260,8 @@ private:
       return bad("--save-every has no effect without --save-state");
     if (options.saveEvery == 0u)
       return bad("expected --save-every of at least 1");
+    if (options.session.local_state && options.saveState.empty())
+      return bad("--local-state has no effect without --save-state");
     if (options.resume.empty())
       return options.resumeIfAny   ? bad("--resume-if-any has no effect without --resume")
              : options.restartData ? bad("--restart-data has no effect without --resume")

@@ -28,14 +28,18 @@ static std::string newestSaved(const Options &options) {
   return generations.front().path;
 }
 
-void goOnFromSaved(Options &options) {
+Status goOnFromSaved(Options &options, const Job &job) {
   const bool resumesElsewhere =
       !options.resume.empty() && !isSameFile(options.resume, options.saveState);
-  if (newestSaved(options).empty() && resumesElsewhere)
-    return;
+  // Also where only another process sees one: all resume from the same path.
+  uint64_t saved = newestSaved(options).empty() ? 0 : 1;
+  ZERO_RT_TRY(job.sum("checkpoints of earlier attempts", saved));
+  if (saved == 0 && resumesElsewhere)
+    return {};
   options.resume = options.saveState;
   options.resumeIfAny = true;
   options.restartData = false;
+  return {};
 }
 
 void removeLeft(const Options &options) {

@@ -4,13 +4,13 @@
 #define TOOLS_ZERO_RUN_RESTARTS_H
 
 #include "children.h"
-#include "options.h"
+#include "job.h"
 
 namespace zero::run {
 
 /// Makes a run that was started again, after a failure, go on from what the earlier attempts have
 /// saved. If they have saved nothing, it begins as they did.
-void goOnFromSaved(Options &options);
+rt::Status goOnFromSaved(Options &options, const Job &job);
 
 /// Removes what killed processes have left: files that had not got their names.
 void removeLeft(const Options &options);

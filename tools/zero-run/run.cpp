@@ -48,12 +48,12 @@ int runJob(Options &options, char **arguments) {
   Job job; // ends after what it knows of
   if (Status status = job.find(options); !status.ok())
     return failed(status);
-  if (job.attempt() > 0 && options.restarts.value_or(0) > 0)
-    goOnFromSaved(options);
   if (job.isOneOfMany())
     limitSpinning(arguments); // before the processes meet
   bool reported = false, interrupted = false;
   Status status = openModel(options, job, executable, reported);
+  if (status.ok() && job.attempt() > 0 && options.restarts.value_or(0) > 0)
+    status = goOnFromSaved(options, job);
   if (status.ok())
     status = runModel(options, job, executable, arguments, interrupted);
   if (status.ok())

@@ -22,11 +22,15 @@ static bool isHere(const Job &job, int rank, int ranks) {
 }
 
 /// What the ranks of this node write to a checkpoint.
-static Status countState(const Job &job, const Executable &executable, uint64_t &bytes) {
+static Status countState(const Options &options, const Job &job, const Executable &executable,
+                         uint64_t &bytes) {
   const int ranks = infoOf(executable).ranks;
   std::vector<StateTensor> state;
+  std::vector<int> nodes;
   ZERO_RT_TRY(listState(executable->program->tables(), state));
-  const std::vector<std::vector<Piece>> pieces = divideState(state, ranks);
+  for (int rank = 0; rank < ranks && options.session.local_state; ++rank)
+    nodes.push_back(isHere(job, rank, ranks) ? 0 : 1); // of others only that they are others
+  const std::vector<std::vector<Piece>> pieces = divideState(state, ranks, nodes);
   bytes = 0;
   for (int rank = 0; rank < ranks; ++rank)
     for (const Piece &piece : pieces[size_t(rank)])
@@ -42,7 +46,8 @@ std::string stopTimeText(const Options &options, const Job &job, const Executabl
   uint64_t bytes;
   WriteSpeed speed;
   if (options.quiet || options.saveState.empty() || !job.isFirst() ||
-      !countState(job, executable, bytes).ok() || !measureWrites(options.saveState, speed).ok())
+      !countState(options, job, executable, bytes).ok() ||
+      !measureWrites(options.saveState, speed).ok())
     return {}; // the first checkpoint says what is wrong with the folder
   const double seconds =
       stepSeconds + double(bytes) / speed.bytesPerSecond + kFlushes * speed.flushSeconds;

@@ -65,6 +65,11 @@ zero_rt_status zero_rt_session_end_service(zero_rt_session *session);
    all ranks, as a step. */
 zero_rt_status zero_rt_session_any(zero_rt_session *session, int mine, int *any);
 
+/* Checkpoints. zero_rt_session_load_state() takes the newest that all processes find at their path,
+   of the same save, and each process needs the files that its ranks read. So `path` may be another
+   folder on each node. With `local_state` of zero_rt_session_options, so may the folder of
+   zero_rt_session_save_state(): each node saves there the parts of its ranks. */
+
 #ifdef __cplusplus
 }
 #endif

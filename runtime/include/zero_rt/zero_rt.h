@@ -345,6 +345,7 @@ typedef struct zero_rt_session_options {
                            divided among its processes, in order; the session must be freed first.
                            On GPUs each process has one rank, and one number in `gpus` is its GPU.
                            Only read by zero_rt_session_create() */
+  int local_state;      /* each node saves its state to a folder of its own: zero_rt/processes.h */
   int verbose;          /* errors list all items, not only the first few */
   /* Called with the progress of long work in a call on the session: memory and initial values,
      weights and checkpoints that are read or written. At most a few times per second, from any
@@ -472,13 +473,12 @@ typedef struct zero_rt_state_result {
   const char *generation; /* the folder of the checkpoint; valid until the next load */
 } zero_rt_state_result;
 
-/* Resumes from a checkpoint of the same model, saved with any stage, ranks, buckets and
-   precision: from the newest complete checkpoint in the folder `path`, or from `path` itself if
-   it is a checkpoint. Everything is checked before anything is changed; an error names what
-   does not match. ZERO_RT_NOT_FOUND: the folder has none. The data must have the same number
-   and order of samples as that of the checkpoint, unless it is restarted. If the global batch
-   has another size, the data continues with the first complete batch of which no sample was
-   read. A session without data finds the position in its next step. */
+/* Resumes from a checkpoint of the same model, saved with any stage, ranks, buckets and precision:
+   from the newest complete checkpoint in the folder `path`, or from `path` itself if it is a
+   checkpoint. Everything is checked before anything is changed; an error names what does not match.
+   ZERO_RT_NOT_FOUND: the folder has none. The data must have the same number and order of samples
+   as that of the checkpoint, unless it is restarted. With another global batch, it goes on with the
+   first whole one of which no sample was read. Without data, the next step finds the position. */
 zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
                                           uint32_t flags, zero_rt_state_result *result);
 /* The next remark on what was loaded (a damaged checkpoint that was skipped, another

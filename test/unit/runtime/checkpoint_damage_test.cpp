@@ -230,7 +230,7 @@ TEST_F(Damaged, FailuresLeaveWhatThereWas) {
   proto::Manifest about;
   about.set_step(7);
   std::unique_ptr<CheckpointWriter> writer;
-  EXPECT_DONE(CheckpointWriter::create(program.program, folder, about, writer));
+  EXPECT_DONE(CheckpointWriter::create(program.program, folder, about, {}, writer));
   Meter meter;
   EXPECT_DONE(writer->writeRank(0, program.arena(0), meter));
   EXPECT_EQ(names().size(), 4u); // with the draft and the lock

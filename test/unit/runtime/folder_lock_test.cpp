@@ -68,8 +68,7 @@ TEST_F(Lock, ADraftFailsByItsOwnError) {
   ASSERT_TRUE(Draft::create(folder, 5, draft).ok());
   std::ofstream(folder + "/step-00000005") << "a file in its place";
   std::string made;
-  std::vector<std::string> remarks;
-  const Status status = draft.commit(made, remarks);
+  const Status status = draft.commit(made);
   EXPECT_NE(status.getMessage().find("Not a directory"), std::string::npos) << status.getMessage();
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <unistd.h>
 
 using namespace zero::rt;
@@ -103,13 +104,15 @@ Status StateProgram::save(const std::string &folder, uint64_t step) {
   proto::Manifest about;
   about.set_step(step);
   std::unique_ptr<CheckpointWriter> writer;
-  ZERO_RT_TRY(CheckpointWriter::create(program, folder, about, writer));
+  ZERO_RT_TRY(CheckpointWriter::create(program, folder, about, {}, writer));
   Meter meter;
   for (size_t rank = 0; rank < arenas.size(); ++rank)
     ZERO_RT_TRY(writer->writeRank(int(rank), arena(rank), meter));
   std::string path;
   std::vector<std::string> remarks;
-  Status status = writer->commit(path, remarks);
+  ZERO_RT_TRY(writer->prepare());
+  ZERO_RT_TRY(writer->commit(path));
+  Status status = writer->removeOthers({}, remarks);
   EXPECT_TRUE(remarks.empty());
   return status;
 }
@@ -119,10 +122,12 @@ Status StateProgram::load(const std::string &path) {
   damaged.clear();
   Meter meter;
   auto verify = [&](const std::shared_ptr<CheckpointReader> &opened) {
-    ZERO_RT_TRY(opened->verify(0, 2, meter));
-    return opened->verify(1, 2, meter);
+    std::vector<uint32_t> files(size_t(opened->manifest().files_size()));
+    std::iota(files.begin(), files.end(), 0);
+    ZERO_RT_TRY(opened->verify(files, 0, 2, meter));
+    return opened->verify(files, 1, 2, meter);
   };
-  ZERO_RT_TRY(openNewest(path, verify, reader, damaged));
+  ZERO_RT_TRY(openNewest(path, gatherNone, verify, reader, damaged));
   LoadPlan plan;
   ZERO_RT_TRY(planLoad(program, reader->manifest(), plan));
   for (size_t rank = 0; rank < arenas.size(); ++rank)

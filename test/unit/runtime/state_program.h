@@ -3,8 +3,8 @@
 #ifndef TEST_UNIT_RUNTIME_STATE_PROGRAM_H
 #define TEST_UNIT_RUNTIME_STATE_PROGRAM_H
 
-#include "runtime/checkpoint/reader.h"
 #include "runtime/checkpoint/writer.h"
+#include "runtime/session/checkpoint_search.h"
 
 #include <gtest/gtest.h>
 #include <map>
