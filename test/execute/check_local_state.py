@@ -1,11 +1,13 @@
 """Checkpoints that each node saves to a directory of its own: --local-state.
 
-usage: check_local_state.py DATA WORK MPI
+usage: check_local_state.py DATA WORK MPI LIBRARY
 
 Nodes are namespaces of the network, see nodes.py. Each runs in its directory WORK/NODE, where
-`--save-state=state` is. Weights are bitwise those of an uninterrupted run in one process.
+`--save-state=state` is. Weights are bitwise those of an uninterrupted run in one process. LIBRARY
+kills processes at system calls.
 """
 
+import contextlib
 import os
 import random
 import shutil
@@ -25,8 +27,8 @@ STAGE = 2  # parameters are replicated, and optimizer state is sharded
 
 
 class Case:
-    def __init__(self, checks, data, work, mpi, nodes):
-        self.checks, self.nodes, self.mpi = checks, nodes, mpi
+    def __init__(self, checks, data, work, mpi, library, nodes):
+        self.checks, self.nodes, self.mpi, self.library = checks, nodes, mpi, library
         self.graph = Graph(data, "mlp", Path(work))
         self.work = self.graph.work
         self.executables = {ranks: self.graph.compile(STAGE, ranks, "--optimizer=adamw", "--lr=1e-3")
@@ -53,13 +55,20 @@ class Case:
         run_tool(*self.command(ranks, *flags))
         return self.weights.read_bytes()
 
-    def words(self, processes, ranks, *flags):
-        in_folder = ["sh", "-c", f'cd {self.work}/"$(hostname)" && exec "$@"', "run"]
+    def words(self, processes, ranks, *flags, fault=""):
+        """Processes of node 1 have the fault."""
+        faulty = f"export LD_PRELOAD={self.library} ZERO_FAULT={fault}; " if fault else ""
+        in_folder = ["sh", "-c", f'cd {self.work}/"$(hostname)"; [ "$(hostname)" = node0 ] || {{ {faulty}:; }}; '
+                     'exec "$@"', "run"]
         return [*self.nodes.launcher(self.mpi, processes), *in_folder, *self.command(ranks, *flags)]
 
-    def there(self, processes, ranks, *flags):
+    def there(self, processes, ranks, *flags, fault=""):
         """A run on nodes, each in its directory."""
-        return self.nodes.run(0, self.words(processes, ranks, *flags), timeout=120)
+        return self.nodes.run(0, self.words(processes, ranks, *flags, fault=fault), timeout=120)
+
+    def steps(self):
+        """The steps that each node has."""
+        return [[int(path.name[5:]) for path in generations(self.state(node))] for node in range(2)]
 
     def check_there(self, label, expected, processes, ranks, *flags, words=()):
         result = self.there(processes, ranks, *flags)
@@ -94,8 +103,6 @@ def check_saved(checks, case):
     result = case.there([2, 2], 4, "--steps=4", "--save-every=2", *LOCAL)
     checks.that(result.returncode == 0, f"saved: {result.stdout}{result.stderr}")
     for node in range(2):
-        names = [path.name for path in generations(case.state(node))]
-        checks.that(names == ["step-00000002", "step-00000004"], f"saved: {names} on node {node}")
         files = {path.name for path in newest(case.state(node)).iterdir()}
         own = {f"rank-{rank:05}.safetensors" for rank in (2 * node, 2 * node + 1)}
         checks.that(files == own | {"manifest.json"}, f"saved: {files} on node {node}")
@@ -104,15 +111,14 @@ def check_saved(checks, case):
         checks.that(hosts == ["node0", "node0", "node1", "node1"] and manifest["version"] == 2,
                     f"saved: {hosts} {manifest['version']}")
         checks.that(not (case.state(node) / ".lock").exists(), f"saved: node {node} has a lock")
+    checks.that(case.steps() == [[2, 4], [2, 4]], f"saved: {case.steps()}")
     case.keep()
 
 
 def check_resumed(checks, case):
     case.check_there("resumed", case.expected, [2, 2], 4, "--steps=6", "--resume=state", *LOCAL,
                      words=["resumes at step 4"])
-    for node in range(2):
-        names = [path.name for path in generations(case.state(node))]
-        checks.that(names == ["step-00000004", "step-00000006"], f"resumed: {names} on node {node}")
+    checks.that(case.steps() == [[4, 6], [4, 6]], f"resumed: {case.steps()}")
 
 
 def check_lost(checks, case):
@@ -122,9 +128,7 @@ def check_lost(checks, case):
     case.check_there("without the newest", case.expected, [2, 2], 4, "--steps=6", "--resume=state", *LOCAL,
                      words=["'state/step-00000004' is missing on host 'node1'; 'state/step-00000002' is used",
                             "resumes at step 2"])
-    for node in range(2):
-        names = [path.name for path in generations(case.state(node))]
-        checks.that(names == ["step-00000002", "step-00000006"], f"without the newest: {names}")
+    checks.that(case.steps() == [[2, 6], [2, 6]], f"without the newest: {case.steps()}")
     case.renew()
     path = newest(case.state(1)) / "rank-00003.safetensors"
     path.write_bytes(path.read_bytes()[:-4])
@@ -169,6 +173,23 @@ def check_merged(checks, case):
     case.check_there("merged, on nodes", case.expected, [3, 1], 4, "--steps=6", f"--resume={merged}")
 
 
+def check_unfinished(checks, case):
+    """Node 1 ends just before it commits, twice, when node 0 does. The next step that is saved is
+    another one, so nothing replaces what node 0 has more."""
+    for node in range(2):
+        shutil.rmtree(case.state(node), ignore_errors=True)
+    resumes = ["--resume=state", "--resume-if-any"]
+    for flags, fault in ((["--save-every=1"], "rename:3:kill"), (["--save-every=2", *resumes], "rename:1:kill")):
+        result = case.there([2, 2], 4, "--steps=6", *LOCAL, *flags, fault=fault)
+        steps = case.steps()
+        print(f"unfinished: {steps} are left")
+        checks.that(result.returncode != 0 and steps[1] == [1, 2] and 2 in steps[0],
+                    f"unfinished: {steps} {result.stderr}")
+    case.check_there("unfinished", case.expected, [2, 2], 4, "--steps=6", *LOCAL, *resumes,
+                     words=["'state/step-00000004' is missing on host 'node1'", "resumes at step 2"])
+    checks.that(case.steps() == [[2, 6], [2, 6]], f"unfinished: {case.steps()} at the end")
+
+
 def check_killed(checks, case, dice):
     """A run of which all processes are killed while they save goes on with the same command."""
     steps = 30
@@ -184,12 +205,13 @@ def check_killed(checks, case, dice):
         time.sleep(dice.random() * 0.01)
         trainers = [process for process in case.nodes.processes() if name_of(process) == "zero-run"]
         for process in dice.sample(trainers, len(trainers)):
-            os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has noticed the end of another
+                os.kill(process, signal.SIGKILL)
         os.killpg(run.pid, signal.SIGKILL)
         run.wait()
-        steps_left = [[path.name for path in generations(case.state(node))] for node in range(2)]
-        print(f"killed after step {at}: {steps_left} are left")
-        checks.that(set(steps_left[0]) & set(steps_left[1]), f"killed: none in common of {steps_left}")
+        left = case.steps()
+        print(f"killed after step {at}: {left} are left")
+        checks.that(set(left[0]) & set(left[1]), f"killed: none in common of {left}")
     case.check_there("killed", expected, [2, 2], 4, *flags, words=["resumes at step"])
 
 
@@ -212,11 +234,12 @@ def check_shared(checks, case):
 
 
 def main():
-    data, work, mpi = sys.argv[1:]
+    data, work, mpi, library = sys.argv[1:]
     checks = Checks()
     with Nodes(2) as nodes:
-        case = Case(checks, data, work, mpi, nodes)
-        for check in (check_saved, check_resumed, check_lost, check_elsewhere, check_merged, check_shared):
+        case = Case(checks, data, work, mpi, library, nodes)
+        for check in (check_saved, check_resumed, check_lost, check_elsewhere, check_merged, check_shared,
+                      check_unfinished):
             check(checks, case)
         check_killed(checks, case, random.Random(5))
     checks.finish()

@@ -84,6 +84,8 @@ ZERO_RUN = [
     (["model.zexe", "--steps=1", "--steps", "1"], ["option '--steps' is given twice"]),
     (["model.zexe", "--weights-partial"], ["--weights-partial", "no effect"]),
     (["model.zexe", "--save-every=3"], ["--save-every", "no effect without --save-state"]),
+    (["model.zexe", "--resume=s", "--steps=2", "--local-state"],
+     ["--local-state", "no effect without --save-state"]),
     (["model.zexe", "--save-state=s", "--save-every=0"], ["--save-every of at least 1"]),
     (["model.zexe", "--save-state="], ["--save-state"]),
     (["model.zexe", "--resume=s"], ["--resume needs --steps or --epochs"]),

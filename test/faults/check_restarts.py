@@ -90,10 +90,10 @@ class Case:
                          f"{label}: losses {got}, not about {self.expected}")
 
 
-def check_killed(case, rank):
+def check_killed(case, rank, *flags):
     """Losses and state are those of a run without faults, bit for bit."""
     label = f"rank {rank} killed"
-    job = case.start("--processes=2", "--save-every=1", "--restarts=2")
+    job = case.start("--processes=2", "--save-every=1", "--restarts=2", *flags)
     case.wait()
     job.disturb(rank)
     case.check_done(label, job, [[f"process {rank} was ended by signal 9 (Killed)",
@@ -209,7 +209,7 @@ def main():
         check_torchrun(case, torchrun[0])
     else:
         check_killed(case, 1)
-        check_killed(case, 0)
+        check_killed(case, 0, "--local-state")
         check_beginning(case)
         check_no_more(case)
         check_stops(case)
