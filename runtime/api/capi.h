@@ -6,6 +6,7 @@
 #include "runtime/session/session.h"
 #include "runtime/verify/timeline.h"
 #include "zero_rt/processes.h"
+#include "zero_rt/ranges.h"
 
 #include <cstring>
 #include <new>

@@ -64,18 +64,44 @@ zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *
 
 zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,
                                            void *destination, size_t bytes) {
-  return guard([&] { return session->session->readOutput(name, rank, destination, bytes); });
+  return guard([&] {
+    return session->session->readOutput(name, rank, ValueRange::whole(bytes), destination);
+  });
+}
+
+zero_rt_status zero_rt_session_read_output_range(zero_rt_session *session, const char *name,
+                                                 int rank, uint64_t offset, void *destination,
+                                                 size_t bytes) {
+  return guard(
+      [&] { return session->session->readOutput(name, rank, {offset, bytes}, destination); });
 }
 
 zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char *name,
                                            void *destination, size_t bytes) {
-  return guard([&] { return session->session->getWeights().read(name, destination, bytes); });
+  return guard([&] {
+    return session->session->getWeights().read(name, ValueRange::whole(bytes), destination);
+  });
+}
+
+zero_rt_status zero_rt_session_read_tensor_range(zero_rt_session *session, const char *name,
+                                                 uint64_t offset, void *destination, size_t bytes) {
+  return guard(
+      [&] { return session->session->getWeights().read(name, {offset, bytes}, destination); });
 }
 
 zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
                                              void *destination, size_t bytes) {
-  return guard(
-      [&] { return session->session->getGradients().read(parameter, destination, bytes); });
+  return guard([&] {
+    return session->session->getGradients().read(parameter, ValueRange::whole(bytes), destination);
+  });
+}
+
+zero_rt_status zero_rt_session_read_gradient_range(zero_rt_session *session, const char *parameter,
+                                                   uint64_t offset, void *destination,
+                                                   size_t bytes) {
+  return guard([&] {
+    return session->session->getGradients().read(parameter, {offset, bytes}, destination);
+  });
 }
 
 zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,

@@ -15,6 +15,9 @@ namespace zero::rt {
 /// Rows of a matrix that are read together where a file has it transposed: a line of a cache.
 static constexpr uint64_t kRowsAtOnce = 16;
 
+/// Elements of a gradient that are converted at a time.
+static constexpr uint64_t kGradientsAtOnce = uint64_t(1) << 14;
+
 /// Bytes that are read or computed between two reports of progress.
 static constexpr uint64_t kAtOnce = uint64_t(16) << 20;
 
@@ -164,21 +167,6 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
   return forEachInitial(program, rank, memory, write);
 }
 
-Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole) {
-  if (block.buffer->shards() == 1 && rank != 0)
-    return {};
-  const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
-  return forEachPart(block, rank, [&](const Part &part) {
-    char *target = static_cast<char *>(whole) + part.inTensor * size;
-    return memory.at(block.buffer->tier())
-        .read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
-              [&](const char *piece, uint64_t done, uint64_t bytes) {
-                std::memcpy(target + done, piece, bytes);
-                return Status();
-              });
-  });
-}
-
 /// Divides `count` f32 values by their scale.
 static void unscale(char *values, uint64_t count, float scale) {
   float value;
@@ -202,8 +190,8 @@ static Status readScale(const proto::Gradient &gradient, int rank, const MemoryB
             });
 }
 
-Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
-                       const MemoryByTier &memory, void *whole) {
+Status readOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
+                       const MemoryByTier &memory, const TakeBytes &take) {
   if (block.buffer->shards() == 1 && rank != 0)
     return {};
   const DType stored = toDType(block.buffer->dtype()), dtype = gradientType(gradient);
@@ -212,28 +200,33 @@ Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int 
   ZERO_RT_TRY(readScale(gradient, rank, memory, scale));
   if (gradient.summands() > 1)
     scale *= static_cast<float>(gradient.summands());
+  std::vector<char> values;
   return forEachPart(block, rank, [&](const Part &part) {
-    char *target = static_cast<char *>(whole) + part.inTensor * sizeOf(dtype);
-    auto use = [&](const char *piece, uint64_t done, uint64_t bytes) {
-      char *into = target + done / size * sizeOf(dtype);
-      convertFloats(stored, piece, dtype, into, bytes / size);
-      if (scale != 1) // then handed out as f32
-        unscale(into, bytes / size, scale);
-      return Status();
+    auto use = [&](const char *piece, uint64_t done, uint64_t bytes) -> Status {
+      const uint64_t end = (done + bytes) / size;
+      for (uint64_t at = done / size; at < end; at += kGradientsAtOnce) {
+        const uint64_t count = std::min(kGradientsAtOnce, end - at);
+        values.resize(count * sizeOf(dtype));
+        convertFloats(stored, piece + at * size - done, dtype, values.data(), count);
+        if (scale != 1) // then handed out as f32
+          unscale(values.data(), count, scale);
+        ZERO_RT_TRY(take((part.inTensor + at) * sizeOf(dtype), values.data(), values.size()));
+      }
+      return {};
     };
     return memory.at(block.buffer->tier())
         .read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, use);
   });
 }
 
-Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory, const void *whole) {
+Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory,
+                  const MakeElements &make) {
   const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
   return forEachPart(block, rank, [&](const Part &part) {
-    const char *source = static_cast<const char *>(whole) + part.inTensor * size;
     return memory.at(block.buffer->tier())
         .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
                [&](char *piece, uint64_t done, uint64_t bytes) {
-                 std::memcpy(piece, source + done, bytes);
+                 make(part.inTensor + done / size, bytes / size, piece);
                  return Status();
                });
   });

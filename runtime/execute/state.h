@@ -12,6 +12,8 @@
 #include "runtime/load/program.h"
 #include "runtime/support/meter.h"
 
+#include <functional>
+
 namespace zero::rt {
 
 /// The files that initial values are read from, open.
@@ -27,16 +29,20 @@ struct InitialFiles {
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          const MemoryByTier &memory, Meter &meter);
 
-/// Copies the part of `rank` in a block of a tensor to its place in `whole`, the full tensor. Of
-/// replicas, that of rank 0 is used.
-Status copyOwnPart(const Block &block, int rank, const MemoryByTier &memory, void *whole);
+/// Takes bytes of a whole value from `offset` on.
+using TakeBytes = std::function<Status(uint64_t offset, const char *values, uint64_t bytes)>;
 
-/// The same for a block of a gradient: converted to gradientType() and divided by its scale.
-Status copyOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
-                       const MemoryByTier &memory, void *whole);
+/// Reads the part of `rank` in a block of a gradient in pieces, converted to gradientType() and
+/// divided by its scale. Of replicas, that of rank 0 is used.
+Status readOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
+                       const MemoryByTier &memory, const TakeBytes &take);
 
-/// The reverse: copies the part of `rank` in `block` from `whole`.
-Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory, const void *whole);
+/// Makes `count` elements of a whole tensor, from element `begin` on, at `target`.
+using MakeElements = std::function<void(uint64_t begin, uint64_t count, char *target)>;
+
+/// Lets `make` write the part of `rank` in a block of a tensor.
+Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory,
+                  const MakeElements &make);
 
 } // namespace zero::rt
 

@@ -98,13 +98,15 @@ Status StepData::pullOutputs(bool all) {
   return {};
 }
 
-Status StepData::captureGradients(std::vector<std::vector<uint8_t>> &gradients) {
+Status StepData::handOutGradients(const StepRequest &request) {
   const MemoryByTier places = memory.byTier();
   for (int i = 0; i < tables().gradients_size(); ++i) {
     const proto::Gradient &gradient = tables().gradients(i);
+    auto take = [&](uint64_t offset, const char *values, uint64_t bytes) {
+      return request.takeGradient(i, offset, values, bytes);
+    };
     for (const Block &block : blocksOf(gradient, program.parameterOf(gradient)))
-      ZERO_RT_TRY(
-          copyOwnGradient(gradient, block, communicator.rank(), places, gradients[i].data()));
+      ZERO_RT_TRY(readOwnGradient(gradient, block, communicator.rank(), places, take));
   }
   return {};
 }
@@ -131,8 +133,8 @@ Status StepData::finishMicroBatches(const StepRequest &request) {
   ZERO_RT_TRY(pullOutputs(/*all=*/false));
   ZERO_RT_TRY(queue.finish());
   ZERO_RT_TRY(communicator.check());
-  if (request.gradients)
-    ZERO_RT_TRY(captureGradients(*request.gradients));
+  if (request.takeGradient)
+    ZERO_RT_TRY(handOutGradients(request));
   return request.allowNan ? Status() : checkLoss();
 }
 

@@ -25,7 +25,7 @@ public:
   /// Writes the inputs of a micro-batch that `which` has, or all.
   Status writeInputs(const StepRequest &request, uint64_t microBatch,
                      const std::vector<bool> *which);
-  /// Called before any weight changes: copies the gradients if requested, and fails with
+  /// Called before any weight changes: hands out the gradients if requested, and fails with
   /// ZERO_RT_NOT_FINITE on a loss that is not finite, unless that is allowed.
   Status finishMicroBatches(const StepRequest &request);
   /// Copies the outputs out.
@@ -40,7 +40,7 @@ private:
   void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
   Status pullOutputs(bool all);
-  Status captureGradients(std::vector<std::vector<uint8_t>> &gradients);
+  Status handOutGradients(const StepRequest &request);
   Status checkLoss() const;
   const proto::Program &tables() const { return program.tables(); }
 

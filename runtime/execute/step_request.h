@@ -5,8 +5,8 @@
 
 #include "runtime/io/data_set.h"
 
+#include <functional>
 #include <memory>
-#include <vector>
 
 namespace zero::rt {
 
@@ -19,9 +19,10 @@ struct StepRequest {
   /// Runs only the commands on which the loss depends; the state does not change.
   bool evaluate = false;
   std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order
-  /// The destination of this rank's parts of the gradients, by index of Program.gradients; nullptr:
-  /// not copied.
-  std::vector<std::vector<uint8_t>> *gradients = nullptr;
+  /// Takes bytes from `offset` on of a gradient, by index of Program.gradients, from the threads of
+  /// all ranks, each of which has some of them. Empty: they are not read.
+  std::function<Status(int gradient, uint64_t offset, const char *values, uint64_t bytes)>
+      takeGradient;
 };
 
 } // namespace zero::rt

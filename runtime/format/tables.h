@@ -75,6 +75,11 @@ struct Strided {
   uint64_t at(uint64_t i) const { return first + i / run * stride + i % run; }
   /// Whether it is all elements from `first` on.
   bool isDense() const { return run == stride; }
+  /// The first element of the list that is not before element `index` of the tensor.
+  uint64_t from(uint64_t index) const {
+    const uint64_t behind = index - std::min(index, first);
+    return run == 0 ? 0 : behind / stride * run + std::min(behind % stride, run);
+  }
   /// How many of the list follow element `i`, itself included, without a gap.
   uint64_t runFrom(uint64_t i) const { return isDense() ? ~uint64_t(0) : run - i % run; }
 };
@@ -149,18 +154,24 @@ inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradi
   return buffers;
 }
 
-/// The part of `rank` in `block`, as parts without gaps. Ends at the first one for which `use`
-/// fails.
+/// The part of `rank` in `block` among the elements from `begin` to `end` of the tensor, as parts
+/// without gaps. Ends at the first one for which `use` fails.
 template <typename Use>
-Status forEachPart(const Block &block, int rank, Use use) {
+Status forEachPart(const Block &block, int rank, uint64_t begin, uint64_t end, Use use) {
   const Part all = partOf(*block.buffer, block.start, block.count, rank);
-  for (uint64_t done = 0; done < all.count;) {
-    const uint64_t at = all.inTensor + done;
-    const uint64_t count = std::min(block.elements.runFrom(at), all.count - done);
-    ZERO_RT_TRY(use(Part{block.elements.at(at), all.inBuffer + done, count}));
-    done += count;
+  const uint64_t stop = std::min(all.inTensor + all.count, block.elements.from(end));
+  for (uint64_t at = std::max(all.inTensor, block.elements.from(begin)); at < stop;) {
+    const uint64_t count = std::min(block.elements.runFrom(at), stop - at);
+    ZERO_RT_TRY(use(Part{block.elements.at(at), all.inBuffer + at - all.inTensor, count}));
+    at += count;
   }
   return {};
+}
+
+/// The same of the whole tensor.
+template <typename Use>
+Status forEachPart(const Block &block, int rank, Use use) {
+  return forEachPart(block, rank, 0, UINT64_MAX, use);
 }
 
 /// Whether `input` is what the user binds under its name. Those of later micro-batches read other

@@ -19,6 +19,12 @@ struct Array {
   std::string from;                                   ///< its file, for errors; may be empty
   std::shared_ptr<const MappedFile> file;             ///< keeps `bytes` alive, or
   std::shared_ptr<const std::vector<uint8_t>> memory; ///< this does
+
+  /// Bytes of a mapped file are not resident until they are read again.
+  void release(uint64_t offset, uint64_t count) const {
+    if (file)
+      file->release(bytes.subspan(offset, count));
+  }
 };
 
 /// " in 'FILE'", or nothing for an array from memory.

@@ -31,18 +31,6 @@ static Status checkInitializers(const std::string &path, const std::vector<Tenso
               count, escape(first->name).c_str(), escape(path).c_str());
 }
 
-/// A matrix of `shape` at `values` becomes its transpose.
-static void transpose(const std::vector<uint64_t> &shape, size_t size,
-                      std::vector<uint8_t> &values) {
-  std::vector<uint8_t> result(values.size());
-  const uint64_t height = shape[0], width = shape[1];
-  for (uint64_t row = 0; row < height; ++row)
-    for (uint64_t column = 0; column < width; ++column)
-      std::copy_n(&values[(row * width + column) * size], size,
-                  &result[(column * height + row) * size]);
-  values.swap(result);
-}
-
 Status OnnxModel::open(const std::string &path, int trainingInfo,
                        const std::vector<std::string> &dataFiles,
                        const std::vector<TensorEntry> &entries, OnnxModel &model) {
@@ -65,17 +53,45 @@ Status OnnxModel::open(const std::string &path, int trainingInfo,
   return {};
 }
 
-Status OnnxModel::writeEntry(OutputFile &target, const TensorEntry &entry, DType type) const {
-  std::vector<uint8_t> values(entry.bytes()), narrow;
-  ZERO_RT_TRY(entry.read(values.data(), values.size()));
+/// Appends the transpose of the matrix `entry`, as `type`. Some of its rows are read at a time;
+/// they are a few elements of each row of the transpose, which are written where these belong.
+static Status writeTransposed(OutputFile &target, const TensorEntry &entry, DType type) {
+  const uint64_t height = entry.shape[0], width = entry.shape[1];
+  const uint64_t size = sizeOf(entry.dtype), row = width * size;
+  // At most 65 writes for each row of the transpose, however wide the matrix is.
+  const uint64_t atOnce = std::max(kTensorPiece, entry.bytes() / 64) / std::max<uint64_t>(row, 1);
+  std::vector<uint8_t> rows, column, converted;
+  uint64_t begin;
+  ZERO_RT_TRY(target.skip(entry.elements() * sizeOf(type), begin));
+  auto write = [&](std::span<const uint8_t> piece, uint64_t offset) -> Status {
+    const uint64_t count = piece.size() / row, first = offset / row;
+    column.resize(count * size);
+    converted.resize(count * sizeOf(type));
+    for (uint64_t c = 0; c < width; ++c) {
+      for (uint64_t r = 0; r < count; ++r)
+        std::copy_n(&piece[r * row + c * size], size, &column[r * size]);
+      convertFloats(entry.dtype, column.data(), type, converted.data(), count);
+      ZERO_RT_TRY(target.writeAt(begin + (c * height + first) * sizeOf(type), converted.data(),
+                                 converted.size()));
+    }
+    return {};
+  };
+  return entry.readPieces(std::max<uint64_t>(atOnce, 1) * row, rows, write);
+}
+
+/// Appends the values of `entry` as `type`.
+static Status writeEntry(OutputFile &target, const TensorEntry &entry, DType type) {
   if (entry.transposed)
-    transpose(entry.shape, sizeOf(entry.dtype), values);
-  if (type != entry.dtype) {
-    narrow.resize(entry.elements() * sizeOf(type));
-    convertFloats(entry.dtype, values.data(), type, narrow.data(), entry.elements());
-    values.swap(narrow);
-  }
-  return target.write(values.data(), values.size());
+    return writeTransposed(target, entry, type);
+  std::vector<uint8_t> buffer, converted;
+  return entry.readPieces(kTensorPiece, buffer, [&](std::span<const uint8_t> piece, uint64_t) {
+    if (type == entry.dtype)
+      return target.write(piece.data(), piece.size());
+    const uint64_t count = piece.size() / sizeOf(entry.dtype);
+    converted.resize(count * sizeOf(type));
+    convertFloats(entry.dtype, piece.data(), type, converted.data(), count);
+    return target.write(converted.data(), converted.size());
+  });
 }
 
 Status OnnxModel::writeExternal(OutputFile &data, const std::vector<External> &tensors,

@@ -27,7 +27,7 @@ public:
   bool hasExternalData() const { return isExternal; }
 
   /// Writes the model to `file` and its external data to `data`, which the model will
-  /// refer to as `dataName`, one tensor in memory at a time. `entries` are those given to
+  /// refer to as `dataName`, a piece of a tensor in memory at a time. `entries` are those given to
   /// `open`. Values are rounded to the type that the model has them in.
   Status write(OutputFile &file, OutputFile &data, const std::string &dataName,
                const std::vector<TensorEntry> &entries) const;
@@ -44,7 +44,6 @@ private:
     uint64_t place = 0; ///< in the new file
   };
 
-  Status writeEntry(OutputFile &file, const TensorEntry &entry, DType stored) const;
   Status writeExternal(OutputFile &data, const std::vector<External> &tensors,
                        const std::vector<TensorEntry> &entries) const;
 

@@ -47,7 +47,8 @@ Status parseOrtCheckpoint(std::span<const uint8_t> file, OrtCheckpoint &checkpoi
 /// Writes the checkpoint `original` to `file` with the values of `entries`, as onnxruntime-training
 /// would after training: parameters by name, states as PARAMETER.MOMENT, and the count of updates
 /// as kOrtStep. Frozen parameters and properties are kept. Errors: an entry that is none of these,
-/// and more than 2 GiB, the limit of the format.
+/// and more than 2 GiB, the limit of the format. The file is built in memory: flatbuffers have no
+/// writer that streams.
 Status writeOrtCheckpoint(OutputFile &file, const std::string &original, float learningRate,
                           const std::vector<TensorEntry> &entries);
 

@@ -55,7 +55,7 @@ private:
   static Status readStep(const TensorEntry &entry, int64_t &step) {
     if (entry.dtype != ZERO_RT_I64 || entry.elements() != 1)
       return fail(ZERO_RT_INTERNAL, "expected '%s' to be one int64", kOrtStep);
-    return entry.read(&step, sizeof(step));
+    return entry.read(0, &step, sizeof(step));
   }
 
   /// Takes the value of entry `name`, if there is one.
@@ -69,7 +69,7 @@ private:
     tensor.raw_data.resize(entry.bytes());
     tensor.external_data_offset = -1;
     left.erase(found);
-    return entry.read(tensor.raw_data.data(), tensor.raw_data.size());
+    return entry.read(0, tensor.raw_data.data(), tensor.raw_data.size());
   }
 
   /// Takes the entries `parameter`.momentum0, 1 and so on.

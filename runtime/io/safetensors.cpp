@@ -46,12 +46,12 @@ Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries) {
     return a != b ? a > b : left.name < right.name;
   });
   ZERO_RT_TRY(file.write(safetensorsHeader(entries)));
-  std::vector<uint8_t> bytes;
-  for (const TensorEntry &entry : entries) {
-    bytes.resize(entry.bytes());
-    ZERO_RT_TRY(entry.read(bytes.data(), bytes.size()));
-    ZERO_RT_TRY(file.write(bytes.data(), bytes.size()));
-  }
+  auto write = [&](std::span<const uint8_t> piece, uint64_t) {
+    return file.write(piece.data(), piece.size());
+  };
+  std::vector<uint8_t> buffer;
+  for (const TensorEntry &entry : entries)
+    ZERO_RT_TRY(entry.readPieces(kTensorPiece, buffer, write));
   return {};
 }
 

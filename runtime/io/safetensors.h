@@ -16,7 +16,7 @@ namespace zero::rt {
 std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
                               const std::map<std::string, std::string> &metadata = {});
 
-/// Writes all entries to `file`, one tensor in memory at a time: larger element types
+/// Writes all entries to `file`, a piece of a tensor in memory at a time: larger element types
 /// first, then by name, so that each tensor is aligned to its element. Does not commit.
 Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries);
 

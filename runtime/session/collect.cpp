@@ -13,8 +13,9 @@ Status announce(Ranks &ranks, const Request &request) {
   if (!ranks.isOneOfMany())
     return {};
   std::string text;
-  for (const int number : {int(request.kind), request.index, request.rank})
-    append(text, uint64_t(number));
+  for (const uint64_t number : {uint64_t(request.kind), uint64_t(request.index),
+                                uint64_t(request.rank), request.range.offset, request.range.bytes})
+    append(text, number);
   std::vector<std::string> all;
   Status status = ranks.getWorld().control().allGather("request of process 0", text, all);
   return status.ok() ? status : ranks.end(status);
@@ -28,9 +29,10 @@ Status awaitRequest(Ranks &ranks, Request &request) {
   Fields fields(all.front());
   const auto kind = int(fields.number());
   const auto index = int(fields.number()), rank = int(fields.number());
+  const uint64_t offset = fields.number(), bytes = fields.number();
   if (!fields.isAtEnd())
     return fail(ZERO_RT_INTERNAL, "process 0 has sent no request");
-  request = {Request::Kind(kind), index, rank};
+  request = {Request::Kind(kind), index, rank, {offset, bytes}};
   return {};
 }
 
@@ -43,25 +45,25 @@ namespace {
 struct OwnPart {
   int rank;
   const proto::Buffer *buffer;
-  uint64_t at;                        ///< bytes of the process's parts before it
-  uint64_t inTensor, inBuffer, bytes; ///< all in bytes
+  uint64_t at;                       ///< bytes of the process's parts before it
+  uint64_t inRange, inBuffer, bytes; ///< all in bytes
 };
 
-/// The parts of a tensor that the ranks of one process contribute.
+/// The parts of a range of a tensor that the ranks of one process contribute.
 class OwnParts {
 public:
   /// `size`: of an element. Of replicas, that of rank 0 is used.
-  OwnParts(const Ranks &ranks, int process, const std::vector<Block> &blocks, uint64_t size) {
+  OwnParts(const Ranks &ranks, int process, const std::vector<Block> &blocks, uint64_t size,
+           const ValueRange &range) {
     const int each = int(ranks.here().size());
     for (const Block &block : blocks)
       for (int rank = process * each; rank < (process + 1) * each; ++rank)
         if (block.buffer->shards() > 1 || rank == 0)
-          (void)forEachPart(block, rank, [&](const Part &part) {
-            parts.push_back({rank, block.buffer, bytes, part.inTensor * size, part.inBuffer * size,
-                             part.count * size});
-            bytes += part.count * size;
-            return Status();
-          });
+          (void)forEachPart(block, rank, range.offset / size, (range.end() + size - 1) / size,
+                            [&](const Part &part) {
+                              add(rank, block, part, size, range);
+                              return Status();
+                            });
   }
 
   uint64_t getBytes() const { return bytes; }
@@ -84,6 +86,15 @@ public:
   }
 
 private:
+  /// Adds what is of `part` in `range`, which may begin and end inside of an element.
+  void add(int rank, const Block &block, const Part &part, uint64_t size, const ValueRange &range) {
+    const uint64_t begin = part.inTensor * size, first = std::max(begin, range.offset);
+    const uint64_t count = std::min(begin + part.count * size, range.end()) - first;
+    parts.push_back({rank, block.buffer, bytes, first - range.offset,
+                     part.inBuffer * size + first - begin, count});
+    bytes += count;
+  }
+
   std::vector<OwnPart> parts;
   uint64_t bytes = 0;
 };
@@ -93,17 +104,16 @@ using ReadPart =
     std::function<Status(const OwnPart &part, uint64_t offset, char *to, uint64_t count)>;
 } // namespace
 
-/// Brings the parts of all processes to `whole` in process 0, whose own are read there, too, if
-/// `includesOwn`.
-static Status collect(Ranks &ranks, const std::vector<Block> &blocks, uint64_t size, char *whole,
-                      bool includesOwn, const ReadPart &read) {
+/// Brings the parts that all processes have of `range` to `destination` in process 0.
+static Status collect(Ranks &ranks, const std::vector<Block> &blocks, uint64_t size,
+                      const ValueRange &range, char *destination, const ReadPart &read) {
   const int processes = ranks.isOneOfMany() ? ranks.getWorld().processes() : 1;
-  for (int process = includesOwn ? 0 : 1; process < processes; ++process) {
-    const OwnParts parts(ranks, process, blocks, size);
+  for (int process = 0; process < processes; ++process) {
+    const OwnParts parts(ranks, process, blocks, size, range);
     auto put = [&](const char *piece, uint64_t begin, uint64_t bytes) {
       return parts.visit(begin, bytes,
                          [&](const OwnPart &part, uint64_t offset, uint64_t done, uint64_t count) {
-                           std::memcpy(whole + part.inTensor + offset, piece + done, count);
+                           std::memcpy(destination + part.inRange + offset, piece + done, count);
                            return Status();
                          });
     };
@@ -114,7 +124,7 @@ static Status collect(Ranks &ranks, const std::vector<Block> &blocks, uint64_t s
                          });
     };
     auto getOwn = [&](const OwnPart &part, uint64_t offset, uint64_t, uint64_t count) {
-      return read(part, offset, whole + part.inTensor + offset, count);
+      return read(part, offset, destination + part.inRange + offset, count);
     };
     if (process > 0)
       ZERO_RT_TRY(ranks.getWorld().control().stream("values of another process", process, 0,
@@ -125,7 +135,8 @@ static Status collect(Ranks &ranks, const std::vector<Block> &blocks, uint64_t s
   return {};
 }
 
-Status collectTensor(Ranks &ranks, const proto::Tensor &tensor, void *whole) {
+Status collectTensor(Ranks &ranks, const proto::Tensor &tensor, const ValueRange &range,
+                     void *destination) {
   auto read = [&](const OwnPart &part, uint64_t offset, char *to, uint64_t count) {
     Rank *owner = nullptr;
     ZERO_RT_TRY(ranks.find(part.rank, owner));
@@ -139,17 +150,16 @@ Status collectTensor(Ranks &ranks, const proto::Tensor &tensor, void *whole) {
               });
   };
   return collect(ranks, blocksOf(ranks.program().tables(), tensor), sizeOf(toDType(tensor.dtype())),
-                 static_cast<char *>(whole), true, read);
+                 range, static_cast<char *>(destination), read);
 }
 
-Status collectGradient(Ranks &ranks, const proto::Gradient &gradient, void *whole) {
-  auto *values = static_cast<char *>(whole);
-  auto read = [&](const OwnPart &part, uint64_t offset, char *to, uint64_t count) {
-    std::memcpy(to, values + part.inTensor + offset, count);
-    return Status();
+Status collectGradient(Ranks &ranks, const proto::Gradient &gradient, const ValueRange &range,
+                       const ReadGradient &read, void *destination) {
+  auto readPart = [&](const OwnPart &part, uint64_t offset, char *to, uint64_t count) {
+    return read(range.offset + part.inRange + offset, to, count);
   };
   return collect(ranks, blocksOf(gradient, ranks.program().parameterOf(gradient)),
-                 sizeOf(gradientType(gradient)), values, false, read);
+                 sizeOf(gradientType(gradient)), range, static_cast<char *>(destination), readPart);
 }
 
 Status fetch(Ranks &ranks, int rank, const void *source, void *destination, uint64_t bytes) {

@@ -4,6 +4,7 @@
 #define RUNTIME_SESSION_COLLECT_H
 
 #include "runtime/session/ranks.h"
+#include "runtime/session/values.h"
 
 namespace zero::rt {
 
@@ -12,8 +13,9 @@ namespace zero::rt {
 struct Request {
   enum Kind : int { End, Tensor, Gradient, Output, Stats, Recording };
   Kind kind = End;
-  int index = 0; ///< of the tensor, gradient or output
-  int rank = 0;  ///< of an output, stats or recording
+  int index = 0;         ///< of the tensor, gradient or output
+  int rank = 0;          ///< of an output, stats or recording
+  ValueRange range = {}; ///< of a tensor, gradient or output
 };
 
 /// Announces `request` to the other processes, which are in awaitRequest(). Does nothing if all
@@ -24,11 +26,15 @@ Status awaitRequest(Ranks &ranks, Request &request);
 /// Brings `bytes` of `rank` to process 0: there to `destination`, from `source` where the rank is.
 Status fetch(Ranks &ranks, int rank, const void *source, void *destination, uint64_t bytes);
 
-/// Assembles a tensor at `whole` of process 0, from the memory of all ranks.
-Status collectTensor(Ranks &ranks, const proto::Tensor &tensor, void *whole);
+/// Assembles `range` of a tensor at `destination` of process 0, from the memory of all ranks.
+Status collectTensor(Ranks &ranks, const proto::Tensor &tensor, const ValueRange &range,
+                     void *destination);
 
-/// Completes the gradient at `whole` of process 0, where each process has the parts of its ranks.
-Status collectGradient(Ranks &ranks, const proto::Gradient &gradient, void *whole);
+/// Reads bytes of a gradient of which the ranks of this process have the parts.
+using ReadGradient = std::function<Status(uint64_t offset, void *destination, uint64_t bytes)>;
+/// The same for a gradient.
+Status collectGradient(Ranks &ranks, const proto::Gradient &gradient, const ValueRange &range,
+                       const ReadGradient &read, void *destination);
 
 } // namespace zero::rt
 

@@ -4,41 +4,54 @@
 
 #include "runtime/io/safetensors.h"
 #include "runtime/session/collect.h"
-#include "runtime/session/values.h"
 #include "runtime/support/file.h"
-
-#include <algorithm>
 
 namespace zero::rt {
 
-Status Gradients::keep(bool keeps) {
-  kept = keeps;
-  values->resize(kept ? size_t(tables().gradients_size()) : 0);
-  for (size_t i = 0; i < values->size(); ++i) {
-    const proto::Gradient &gradient = tables().gradients(int(i));
-    (*values)[i].resize(elementsOf(program().parameterOf(gradient).shape()) *
-                        sizeOf(gradientType(gradient)));
-  }
+Status Gradients::keep(bool keeps, StepRequest &request) {
+  drop();
+  if (!keeps)
+    return {};
+  begins.assign(1, 0);
+  for (int i = 0; i < tables().gradients_size(); ++i)
+    begins.push_back(begins.back() + bytesOf(i));
+  std::unique_ptr<ScratchFile> made;
+  ZERO_RT_TRY(ScratchFile::create(made));
+  file = std::move(made);
+  request.takeGradient = [file = file, begins = begins](int gradient, uint64_t offset,
+                                                        const char *values, uint64_t bytes) {
+    return file->write(begins[size_t(gradient)] + offset, values, bytes);
+  };
   return {};
 }
 
-Status Gradients::gather(int index) const {
-  if (!kept)
-    return fail(ZERO_RT_INVALID_ARGUMENT, "the last step did not keep its gradients");
-  return collectGradient(ranks, tables().gradients(index), (*values)[size_t(index)].data());
+Status Gradients::checkKept() const {
+  return file ? Status()
+              : fail(ZERO_RT_INVALID_ARGUMENT, "the last step did not keep its gradients");
 }
 
-Status Gradients::read(const std::string &parameter, void *destination, uint64_t bytes) const {
-  if (!kept)
-    return fail(ZERO_RT_INVALID_ARGUMENT, "the last step did not keep its gradients");
+uint64_t Gradients::bytesOf(int index) const {
+  const proto::Gradient &gradient = tables().gradients(index);
+  return elementsOf(program().parameterOf(gradient).shape()) * sizeOf(gradientType(gradient));
+}
+
+Status Gradients::collect(int index, const ValueRange &range, void *destination) const {
+  ZERO_RT_TRY(checkKept());
+  auto read = [&](uint64_t offset, void *to, uint64_t bytes) {
+    return file->read(begins[size_t(index)] + offset, to, bytes);
+  };
+  return collectGradient(ranks, tables().gradients(index), range, read, destination);
+}
+
+Status Gradients::read(const std::string &parameter, const ValueRange &range,
+                       void *destination) const {
+  ZERO_RT_TRY(checkKept());
   for (int i = 0; i < tables().gradients_size(); ++i) {
     if (tables().gradients(i).parameter() != parameter)
       continue;
-    ZERO_RT_TRY(checkSize(parameter, (*values)[i].size(), bytes));
-    ZERO_RT_TRY(announce(ranks, {Request::Gradient, i}));
-    ZERO_RT_TRY(gather(i));
-    std::copy_n((*values)[i].data(), bytes, static_cast<uint8_t *>(destination));
-    return {};
+    ZERO_RT_TRY(checkRange(parameter, bytesOf(i), range));
+    ZERO_RT_TRY(announce(ranks, {Request::Gradient, i, 0, range}));
+    return collect(i, range, destination);
   }
   return notFound("gradient of", parameter);
 }
@@ -57,8 +70,8 @@ Status Gradients::save(const std::string &path) const {
     entries.push_back({gradient.parameter(),
                        gradientType(gradient),
                        {shape.begin(), shape.end()},
-                       [this, &gradient](void *destination, uint64_t bytes) {
-                         return read(gradient.parameter(), destination, bytes);
+                       [this, &gradient](uint64_t offset, void *destination, uint64_t bytes) {
+                         return read(gradient.parameter(), {offset, bytes}, destination);
                        }});
   }
   return writeFile(path, std::move(entries));

@@ -4,36 +4,36 @@
 #define RUNTIME_SESSION_GRADIENTS_H
 
 #include "runtime/session/ranks.h"
+#include "runtime/session/values.h"
 
 namespace zero::rt {
 
-/// Full gradients of the last step, if requested.
+/// Gradients of the last step, if requested. A file has what the ranks of this process have of
+/// them: in memory, they would take as much as the parameters, beside the certificate.
 class Gradients {
 public:
-  using Values = std::vector<std::vector<uint8_t>>; ///< by index of Program.gradients
-
   /// `ranks` must outlive it.
-  explicit Gradients(Ranks &ranks) : ranks(ranks), values(std::make_shared<Values>()) {}
+  explicit Gradients(Ranks &ranks) : ranks(ranks) {}
 
-  /// Allocates memory for the gradients of the next step, or frees it. All ranks must have arrived.
-  Status keep(bool keeps);
+  /// Makes `request` keep the gradients of the next step, or not.
+  Status keep(bool keeps, StepRequest &request);
   /// There are none any more.
-  void drop() { kept = false; }
-  /// The destination of a step's gradients, or nullptr. A step holds it while it copies.
-  std::shared_ptr<Values> room() const { return kept ? values : nullptr; }
+  void drop() { file.reset(); }
 
-  Status read(const std::string &parameter, void *destination, uint64_t bytes) const;
-  /// Completes gradient `index` in process 0, as all processes call it at once.
-  Status gather(int index) const;
+  Status read(const std::string &parameter, const ValueRange &range, void *destination) const;
+  /// The same of gradient `index`, as all processes call it at once; `destination` is of process 0.
+  Status collect(int index, const ValueRange &range, void *destination) const;
   Status save(const std::string &path) const;
 
 private:
+  Status checkKept() const;
+  uint64_t bytesOf(int index) const;
   const LoadedProgram &program() const { return ranks.program(); }
   const proto::Program &tables() const { return ranks.program().tables(); }
 
   Ranks &ranks;
-  bool kept = false;
-  std::shared_ptr<Values> values;
+  std::shared_ptr<ScratchFile> file; ///< null: none are kept
+  std::vector<uint64_t> begins;      ///< of each gradient in the file
 };
 
 } // namespace zero::rt

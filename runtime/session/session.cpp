@@ -67,16 +67,14 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(checkState());
   ZERO_RT_TRY(position.data->prepare());
   ZERO_RT_TRY(checkpoints.findData());
-  ZERO_RT_TRY(gradients.keep(flags & ZERO_RT_KEEP_GRADIENTS));
   StepRequest request;
+  ZERO_RT_TRY(gradients.keep(flags & ZERO_RT_KEEP_GRADIENTS, request));
   request.step = position.steps;
   request.batch = position.batch;
   request.learningRate = position.learningRate;
   request.allowNan = ranks->getOptions().allow_nan != 0;
   request.data = position.data;
-  const std::shared_ptr<Gradients::Values> room = gradients.room();
-  request.gradients = room.get();
-  ZERO_RT_TRY(run(request, room, result));
+  ZERO_RT_TRY(run(request, result));
   seconds += result.seconds;
   ++position.steps;
   ++position.batch;
@@ -96,7 +94,7 @@ Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
   request.learningRate = position.learningRate;
   request.allowNan = ranks->getOptions().allow_nan != 0;
   request.data = std::move(data);
-  return run(request, nullptr, result);
+  return run(request, result);
 }
 
 /// The result of `rank`. An evaluation changes only the loss.
@@ -114,14 +112,11 @@ static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request
   return result;
 }
 
-/// Runs a step or an evaluation on all ranks, which may use `held` as long as they run. A
-/// failure ends the session.
-Status Session::run(const StepRequest &request, std::shared_ptr<const void> held,
-                    zero_rt_step_result &result) {
+/// Runs a step or an evaluation on all ranks. A failure ends the session.
+Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
   auto begin = std::chrono::steady_clock::now();
-  Status status = ranks->run([request, held = std::move(held)](Ranks::Body &body, int rank) {
-    return body.rank(rank).step(request);
-  });
+  Status status =
+      ranks->run([request](Ranks::Body &body, int rank) { return body.rank(rank).step(request); });
   if (!status.ok()) {
     const std::string where = format("%s %llu", request.evaluate ? "evaluation of batch" : "step",
                                      static_cast<unsigned long long>(request.step));

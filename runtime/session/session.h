@@ -22,7 +22,8 @@ public:
   Status setLearningRate(float rate);
   Status step(uint32_t flags, zero_rt_step_result &result);
   Status evaluate(std::shared_ptr<DataSet> data, uint64_t which, zero_rt_step_result &result);
-  Status readOutput(const std::string &name, int rank, void *destination, uint64_t bytes) const;
+  Status readOutput(const std::string &name, int rank, const ValueRange &range,
+                    void *destination) const;
 
   SessionWeights &getWeights() { return weights; }
   Gradients &getGradients() { return gradients; }
@@ -48,12 +49,11 @@ private:
   Status checkData(const DataSet &data) const;
   Status checkState() const;
   Status answer(const Request &request);
-  Status sendOutput(int index, int rank, void *destination) const;
+  Status sendOutput(int index, int rank, const ValueRange &range, void *destination) const;
   zero_rt_stats statsOf(const Rank &rank) const;
   Status sendStats(int rank, zero_rt_stats &stats) const;
   Status sendRecording(int rank, zero_rt_recording &recording);
-  Status run(const StepRequest &request, std::shared_ptr<const void> held,
-             zero_rt_step_result &result);
+  Status run(const StepRequest &request, zero_rt_step_result &result);
 
   std::unique_ptr<Ranks> ranks;
   Position position;

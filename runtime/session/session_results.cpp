@@ -1,7 +1,6 @@
 //===- session_results.cpp - results of a session -------------------------===//
 
 #include "runtime/session/session.h"
-#include "runtime/session/values.h"
 
 #include <algorithm>
 #include <chrono>
@@ -29,11 +28,11 @@ Status Session::answer(const Request &request) {
   zero_rt_recording recording;
   switch (request.kind) {
   case Request::Tensor:
-    return weights.readWhole(request.index, nullptr);
+    return weights.collect(request.index, request.range, nullptr);
   case Request::Gradient:
-    return gradients.gather(request.index);
+    return gradients.collect(request.index, request.range, nullptr);
   case Request::Output:
-    return sendOutput(request.index, request.rank, nullptr);
+    return sendOutput(request.index, request.rank, request.range, nullptr);
   case Request::Stats:
     return sendStats(request.rank, stats);
   case Request::Recording:
@@ -53,29 +52,29 @@ static Status findOrRequest(Ranks &ranks, const Request &request, bool &isHere) 
   return announce(ranks, request);
 }
 
-Status Session::readOutput(const std::string &name, int rank, void *destination,
-                           uint64_t bytes) const {
+Status Session::readOutput(const std::string &name, int rank, const ValueRange &range,
+                           void *destination) const {
   for (int i = 0; i < tables().outputs_size(); ++i) {
     if (tables().outputs(i).name() != name)
       continue;
-    ZERO_RT_TRY(checkSize(name, ranks->here().front()->results().output(i).size(), bytes));
+    ZERO_RT_TRY(checkRange(name, ranks->here().front()->results().output(i).size(), range));
     bool isHere;
-    ZERO_RT_TRY(findOrRequest(*ranks, {Request::Output, i, rank}, isHere));
-    return sendOutput(i, rank, destination);
+    ZERO_RT_TRY(findOrRequest(*ranks, {Request::Output, i, rank, range}, isHere));
+    return sendOutput(i, rank, range, destination);
   }
   return notFound("output", name);
 }
 
-Status Session::sendOutput(int index, int rank, void *destination) const {
+Status Session::sendOutput(int index, int rank, const ValueRange &range, void *destination) const {
   Rank *owner = nullptr;
   const bool isHere = ranks->find(rank, owner).ok();
   const std::vector<uint8_t> &value =
       (isHere ? owner : ranks->here().front().get())->results().output(index);
   if (isHere && destination) {
-    std::copy_n(value.data(), value.size(), static_cast<uint8_t *>(destination));
+    std::copy_n(value.data() + range.offset, range.bytes, static_cast<uint8_t *>(destination));
     return {};
   }
-  return fetch(*ranks, rank, value.data(), destination, value.size());
+  return fetch(*ranks, rank, value.data() + range.offset, destination, range.bytes);
 }
 
 Status Session::recording(int rank, zero_rt_recording &recording) {

@@ -33,38 +33,58 @@ static uint64_t bytesOf(const proto::Tensor &tensor) {
   return elementsOf(tensor.shape()) * sizeOf(toDType(tensor.dtype()));
 }
 
-Status SessionWeights::readWhole(int index, void *destination) const {
-  return collectTensor(ranks, program().valueOf(tables().tensors(index)), destination);
+Status SessionWeights::collect(int index, const ValueRange &range, void *destination) const {
+  return collectTensor(ranks, program().valueOf(tables().tensors(index)), range, destination);
 }
 
-Status SessionWeights::read(const std::string &name, void *destination, uint64_t bytes) const {
+Status SessionWeights::read(const std::string &name, const ValueRange &range,
+                            void *destination) const {
   for (int i = 0; i < tables().tensors_size(); ++i) {
     if (tables().tensors(i).name() != name)
       continue;
-    ZERO_RT_TRY(checkSize(name, bytesOf(program().valueOf(tables().tensors(i))), bytes));
-    ZERO_RT_TRY(announce(ranks, {Request::Tensor, i}));
-    return readWhole(i, destination);
+    ZERO_RT_TRY(checkRange(name, bytesOf(program().valueOf(tables().tensors(i))), range));
+    ZERO_RT_TRY(announce(ranks, {Request::Tensor, i, 0, range}));
+    return collect(i, range, destination);
   }
   return notFound("tensor", name);
 }
 
-/// Writes `values`, of `dtype`, to all ranks' parts of `tensor`. If `tensor` is a master, writes
-/// the stored values, rounded further, to its parameter.
-Status SessionWeights::writeWhole(const proto::Tensor &tensor, DType dtype, const void *values) {
-  const uint64_t count = elementsOf(tensor.shape());
-  const DType own = toDType(tensor.dtype());
-  std::vector<uint8_t> converted;
-  if (dtype != own) {
-    converted.resize(bytesOf(tensor));
-    convertFloats(dtype, values, own, converted.data(), count);
-    values = converted.data();
-  }
+/// The elements that `make` makes of a type `from`, as `to`. Needs no memory for more than a few.
+static MakeElements convert(MakeElements make, DType from, DType to) {
+  return [=, make = std::move(make)](uint64_t begin, uint64_t count, char *target) {
+    alignas(64) char buffer[32768];
+    const uint64_t most = sizeof(buffer) / sizeOf(from);
+    for (uint64_t done = 0; done < count; done += most) {
+      const uint64_t now = std::min(most, count - done);
+      make(begin + done, now, buffer);
+      convertFloats(from, buffer, to, target + done * sizeOf(to), now);
+    }
+  };
+}
+
+/// The elements of `array` as `to`. What was read of a mapped file does not stay resident.
+static MakeElements elementsAs(const Array &array, DType to) {
+  return [&array, to](uint64_t begin, uint64_t count, char *target) {
+    const uint64_t size = sizeOf(array.dtype), most = kTensorPiece / size;
+    for (uint64_t done = 0; done < count; done += most) {
+      const uint64_t now = std::min(most, count - done);
+      const uint64_t at = (begin + done) * size;
+      convertFloats(array.dtype, array.bytes.data() + at, to, target + done * sizeOf(to), now);
+      array.release(at, now * size);
+    }
+  };
+}
+
+/// Lets `make` write all ranks' parts of `tensor`. If `tensor` is a master, writes its values,
+/// rounded further, to its parameter.
+Status SessionWeights::writeWhole(const proto::Tensor &tensor, const MakeElements &make) {
   for (const Block &block : blocksOf(tables(), tensor))
     for (const auto &rank : ranks.here())
-      ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->getMemory().byTier(), values));
+      ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->getMemory().byTier(), make));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
-      ZERO_RT_TRY(writeWhole(parameter, own, values));
+      ZERO_RT_TRY(writeWhole(parameter,
+                             convert(make, toDType(tensor.dtype()), toDType(parameter.dtype()))));
   return {};
 }
 
@@ -97,8 +117,9 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
   for (auto &[tensor, get] : plan.taken) {
     Array array;
     ZERO_RT_TRY(get(array));
-    ZERO_RT_TRY(writeWhole(program().valueOf(*tensor), array.dtype, array.bytes.data()));
-    ranks.meter().add(bytesOf(program().valueOf(*tensor)));
+    const proto::Tensor &value = program().valueOf(*tensor);
+    ZERO_RT_TRY(writeWhole(value, elementsAs(array, toDType(value.dtype()))));
+    ranks.meter().add(bytesOf(value));
     awaited.erase(tensor->name());
   }
   ranks.meter().end();
@@ -115,8 +136,8 @@ Status SessionWeights::save(const std::string &path) const {
       entries.push_back({tensor.name(),
                          toDType(program().valueOf(tensor).dtype()),
                          {shape.begin(), shape.end()},
-                         [this, &tensor](void *destination, uint64_t bytes) {
-                           return read(tensor.name(), destination, bytes);
+                         [this, &tensor](uint64_t offset, void *destination, uint64_t bytes) {
+                           return read(tensor.name(), {offset, bytes}, destination);
                          },
                          initializerOf(tensor),
                          tensor.init().file().transposed()});

@@ -3,8 +3,10 @@
 #ifndef RUNTIME_SESSION_SESSION_WEIGHTS_H
 #define RUNTIME_SESSION_SESSION_WEIGHTS_H
 
+#include "runtime/execute/state.h"
 #include "runtime/io/weights_file.h"
 #include "runtime/session/ranks.h"
+#include "runtime/session/values.h"
 
 #include <set>
 
@@ -20,9 +22,9 @@ public:
   /// Fails, naming them, if there are tensors that neither the model nor a file has given a value.
   Status checkGiven() const;
 
-  Status read(const std::string &name, void *destination, uint64_t bytes) const;
-  /// Tensor `index`, as all processes call it at once; `destination` is of process 0.
-  Status readWhole(int index, void *destination) const;
+  Status read(const std::string &name, const ValueRange &range, void *destination) const;
+  /// The same of tensor `index`, as all processes call it at once; `destination` is of process 0.
+  Status collect(int index, const ValueRange &range, void *destination) const;
   /// Takes the values of the file at `path`; `partial` as in planWeights().
   Status load(const std::string &path, bool partial, zero_rt_load_result &result);
   /// The same from memory, which is read during the call only.
@@ -33,7 +35,7 @@ public:
 private:
   Status take(const WeightsFile &file, const std::string &who, bool partial,
               zero_rt_load_result &result);
-  Status writeWhole(const proto::Tensor &tensor, DType dtype, const void *values);
+  Status writeWhole(const proto::Tensor &tensor, const MakeElements &make);
   const LoadedProgram &program() const { return ranks.program(); }
   const proto::Program &tables() const { return ranks.program().tables(); }
 

@@ -7,8 +7,17 @@
 
 namespace zero::rt {
 
-/// Fails unless `got` is `expected`, the bytes of the value `name`.
-Status checkSize(const std::string &name, uint64_t expected, uint64_t got);
+/// The bytes of a value that are read.
+struct ValueRange {
+  uint64_t offset = 0, bytes = 0;
+  bool isWhole = false; ///< must be all
+
+  static ValueRange whole(uint64_t bytes) { return {0, bytes, true}; }
+  uint64_t end() const { return offset + bytes; }
+};
+
+/// Fails unless `range` is one of the value `name`, which has `size` bytes.
+Status checkRange(const std::string &name, uint64_t size, const ValueRange &range);
 
 /// The error that there is no `what` of this name.
 Status notFound(const char *what, const std::string &name);

@@ -2,10 +2,12 @@
 
 #include "runtime/session/weights.h"
 
+#include "runtime/io/tensor_entry.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/problems.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace zero::rt {
 
@@ -46,9 +48,13 @@ static Status areEqual(const WeightsFile::Get &left, const WeightsFile::Get &rig
   Array first, second;
   ZERO_RT_TRY(left(first));
   ZERO_RT_TRY(right(second));
-  equal =
-      first.dtype == second.dtype && first.shape == second.shape &&
-      std::equal(first.bytes.begin(), first.bytes.end(), second.bytes.begin(), second.bytes.end());
+  equal = first.dtype == second.dtype && first.shape == second.shape;
+  for (uint64_t at = 0; equal && at < first.bytes.size(); at += kTensorPiece) {
+    const uint64_t count = std::min<uint64_t>(kTensorPiece, first.bytes.size() - at);
+    equal = std::memcmp(&first.bytes[at], &second.bytes[at], count) == 0;
+    for (const Array *array : {&first, &second})
+      array->release(at, count);
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -74,6 +75,15 @@ std::span<const uint8_t> MappedFile::bytes() const {
   return mapping ? std::span(mapping->data, mapping->size) : std::span<const uint8_t>();
 }
 
+void MappedFile::release(std::span<const uint8_t> part) const {
+  const size_t offset = size_t(part.data() - bytes().data());
+  if (offset >= bytes().size() || part.size() > bytes().size() - offset)
+    return;
+  const size_t begin = offset / size_t(::sysconf(_SC_PAGESIZE)) * size_t(::sysconf(_SC_PAGESIZE));
+  ::madvise(const_cast<uint8_t *>(bytes().data()) + begin, offset - begin + part.size(),
+            MADV_DONTNEED);
+}
+
 Status MappedFile::open(const std::string &path, MappedFile &file) {
   int descriptor;
   uint64_t size;
@@ -104,7 +114,9 @@ Status InputFile::open(const std::string &path, InputFile &file) {
   return openRegular(path, file.descriptor, file.length);
 }
 
-Status InputFile::read(uint64_t offset, void *destination, uint64_t bytes) const {
+/// Reads exactly `bytes` bytes.
+static Status readAt(int descriptor, const std::string &path, uint64_t offset, void *destination,
+                     uint64_t bytes) {
   auto *target = static_cast<char *>(destination);
   while (bytes > 0) {
     ssize_t got = ::pread(descriptor, target, std::min<uint64_t>(bytes, 1u << 30),
@@ -121,6 +133,10 @@ Status InputFile::read(uint64_t offset, void *destination, uint64_t bytes) const
     bytes -= static_cast<uint64_t>(got);
   }
   return {};
+}
+
+Status InputFile::read(uint64_t offset, void *destination, uint64_t bytes) const {
+  return readAt(descriptor, path, offset, destination, bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,10 +230,12 @@ Status OutputFile::createInTemporary(const std::string &path, OutputFile &file) 
   return {};
 }
 
-Status OutputFile::write(const void *data, size_t bytes) {
+/// Calls `write(source, bytes)` until all are written: like write(2), it may write fewer.
+template <typename Write>
+static Status writeAll(const std::string &path, const void *data, size_t bytes, Write write) {
   auto *source = static_cast<const char *>(data);
   while (bytes > 0) {
-    ssize_t put = ::write(descriptor, source, bytes);
+    const ssize_t put = write(source, bytes);
     if (put < 0 && errno == EINTR)
       continue;
     if (put < 0)
@@ -226,6 +244,29 @@ Status OutputFile::write(const void *data, size_t bytes) {
     bytes -= static_cast<size_t>(put);
   }
   return {};
+}
+
+static Status writeAllAt(int descriptor, const std::string &path, uint64_t offset, const void *data,
+                         size_t bytes) {
+  return writeAll(path, data, bytes, [&](const char *source, size_t left) {
+    return ::pwrite(descriptor, source, left, static_cast<off_t>(offset + bytes - left));
+  });
+}
+
+Status OutputFile::write(const void *data, size_t bytes) {
+  return writeAll(path, data, bytes, [&](const char *source, size_t left) {
+    return ::write(descriptor, source, left);
+  });
+}
+
+Status OutputFile::skip(uint64_t bytes, uint64_t &begin) {
+  const off_t end = ::lseek(descriptor, static_cast<off_t>(bytes), SEEK_CUR);
+  begin = static_cast<uint64_t>(end) - bytes;
+  return end < 0 ? ioError("write", path) : Status();
+}
+
+Status OutputFile::writeAt(uint64_t offset, const void *data, size_t bytes) {
+  return writeAllAt(descriptor, path, offset, data, bytes);
 }
 
 Status OutputFile::sync() { return ::fsync(descriptor) == 0 ? Status() : ioError("flush", path); }
@@ -248,6 +289,31 @@ Status OutputFile::commit() {
     own.keep();
   abandon();
   return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Files without a name
+//===----------------------------------------------------------------------===//
+
+Status ScratchFile::create(std::unique_ptr<ScratchFile> &file) {
+  const char *folder = std::getenv("TMPDIR");
+  std::string path = std::string(folder && *folder ? folder : "/tmp") + "/zero-XXXXXX";
+  const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+  if (descriptor < 0)
+    return ioError("create", path);
+  ::unlink(path.c_str());
+  file.reset(new ScratchFile(std::move(path), descriptor));
+  return {};
+}
+
+ScratchFile::~ScratchFile() { ::close(descriptor); }
+
+Status ScratchFile::write(uint64_t offset, const void *data, uint64_t bytes) {
+  return writeAllAt(descriptor, path, offset, data, bytes);
+}
+
+Status ScratchFile::read(uint64_t offset, void *destination, uint64_t bytes) const {
+  return readAt(descriptor, path, offset, destination, bytes);
 }
 
 } // namespace zero::rt

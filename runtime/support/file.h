@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -32,6 +33,9 @@ public:
   /// Fails when `path` is missing, unreadable or not a regular file.
   static Status open(const std::string &path, MappedFile &file);
   std::span<const uint8_t> bytes() const;
+  /// The pages of `part` are not resident until they are read again. Does nothing to bytes that are
+  /// not this file's.
+  void release(std::span<const uint8_t> part) const;
 
 private:
   void swap(MappedFile &other) noexcept { std::swap(mapping, other.mapping); }
@@ -74,6 +78,24 @@ private:
   uint64_t length = 0;
 };
 
+/// A file without a name, in the folder for temporary files ($TMPDIR, or /tmp), for bytes that a
+/// process reads again but need not have in its memory. It takes space only where it was written.
+/// Any number of threads may read and write at once.
+class ScratchFile {
+public:
+  static Status create(std::unique_ptr<ScratchFile> &file);
+  ~ScratchFile();
+
+  Status write(uint64_t offset, const void *data, uint64_t bytes);
+  Status read(uint64_t offset, void *destination, uint64_t bytes) const;
+
+private:
+  ScratchFile(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
+
+  std::string path; ///< the one that it had, for errors
+  int descriptor;
+};
+
 /// A file that appears under its name only once it is complete: written to a
 /// temporary in the same folder, renamed by commit(), removed when abandoned.
 class OutputFile {
@@ -100,6 +122,10 @@ public:
   bool isOpen() const { return descriptor >= 0; }
   Status write(const void *data, size_t bytes);
   Status write(const std::string &text) { return write(text.data(), text.size()); }
+  /// Leaves room for `bytes` bytes from `begin` on, which writeAt() fills, before what is written
+  /// next.
+  Status skip(uint64_t bytes, uint64_t &begin);
+  Status writeAt(uint64_t offset, const void *data, size_t bytes);
   /// Flushes the written data to disk.
   Status sync();
   /// Flushes the file and renames it to its final name. More may be written to it and flushed by

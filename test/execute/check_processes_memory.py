@@ -1,13 +1,14 @@
 """Each process of a run takes the memory of its certificate, and no more.
 
-usage: check_processes_memory.py DATA WORK
+usage: check_processes_memory.py DATA WORK LAUNCHER [PREFIX...]
 
 The operating system's peak of resident memory of each process, less that of a process that trains
-nearly nothing, is at most 1.05 times the arena of its rank. So process 0 has no more than the
-others. With --save it collects one tensor after the other: then it may have the largest one, too,
-and each process the pieces that are on their way (runtime/README.md, "Streams").
+nearly nothing and what the report says of MPI's, is at most 1.05 times the arena of its rank. So
+process 0 has no more than the others, also while it writes what all ranks have, and none has values
+of files beside its own part.
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -15,11 +16,22 @@ import time
 from pathlib import Path
 
 from processes import Launcher, ranks_of
-from zero_test import Checks, Failed, Graph, read_safetensors
+from zero_test import Checks, Failed, Graph
 
 MIB = 2**20
-PIECES = 4 * MIB
-LAUNCHER = Launcher("processes")
+# Buffers of checkpoints, whatever the size of the model.
+CHECKPOINT = {"--save-state": 2 * MIB, "--resume": 2 * MIB}
+# What a run reads and writes, beside the data.
+FILES = {
+    "nothing": [],
+    "--save": ["--save={work}/out.safetensors"],
+    "--save of a model": ["--save={work}/out.onnx"],
+    "--weights": ["--weights={work}/out.safetensors"],
+    "--dump-gradients": ["--dump-gradients={work}/gradients.safetensors"],
+    "--save-outputs": ["--save-outputs={work}/outputs.safetensors"],
+    "--save-state": ["--save-state={work}/state"],
+    "--resume": ["--resume={work}/state"],
+}
 
 
 def peaks(process):
@@ -29,9 +41,9 @@ def peaks(process):
     return {name: int(fields[name].split()[0]) * 1024 for name in ("VmHWM", "RssAnon")}
 
 
-def measure(executable, processes, *words):
+def measure(launcher, executable, processes, *words):
     """The peaks of each process of a run, by process number."""
-    run = LAUNCHER.start(processes, executable, "--quiet", *words)
+    run = launcher.start(processes, executable, "--quiet", *words)
     ranks = ranks_of(executable, processes)
     most = [{"VmHWM": 0, "RssAnon": 0} for _ in ranks]
     while run.poll() is None:
@@ -53,34 +65,47 @@ def arena_of(graph):
     return int(line.split()[1])
 
 
-def main():
-    data, work = sys.argv[1:]
-    shutil.rmtree(work, ignore_errors=True)
-    checks = Checks()
-    small = Graph(data, "mlp", f"{work}/small")
+def base_of(checks, data, work):
+    """The peaks of a process beside its arena and MPI."""
+    small = Graph(data, "mlp", work)
     executable = small.compile(3, 2)
-    base = {name: max(each[name] for each in measure(executable, 2, small.data_flag,
-                                                     "--steps=2000")) - arena_of(small)
-            for name in ("VmHWM", "RssAnon")}
+    seen = measure(Launcher("processes"), executable, 2, small.data_flag, "--steps=2000")
+    base = {name: max(each[name] for each in seen) - arena_of(small) for name in seen[0]}
     print(f"base: {base['VmHWM'] / MIB:.1f} MiB, {base['RssAnon'] / MIB:.1f} MiB anonymous")
     checks.that(base["VmHWM"] < 24 * MIB, f"{base} bytes outside of the arena")
+    return base
+
+
+def check(checks, launcher, base, graph, processes):
+    executable = graph.compile(3, processes)
+    arena, report = arena_of(graph), graph.work / "report.json"
+    for what, flags in FILES.items():
+        flags = [flag.format(work=graph.work) for flag in flags]
+        steps = 4 if what == "--resume" else 3
+        most = measure(launcher, executable, processes, graph.data_flag, f"--steps={steps}",
+                       f"--report-json={report}", *flags)
+        mpi = json.loads(report.read_text()).get("mpi_bytes_per_process", [0] * processes)
+        checks.that(len(mpi) == processes and (launcher.name == "processes") == (sum(mpi) == 0),
+                    f"MPI takes {mpi} with {launcher.name}")
+        for process, seen in enumerate(most):
+            label = f"process {process} of {processes}, {what}"
+            for name, bytes in seen.items():
+                own = bytes - base[name] - mpi[process]
+                print(f"{label}: {name} {own / MIB:.1f} MiB beside {mpi[process] / MIB:.1f} of MPI, "
+                      f"arena {arena / MIB:.1f} MiB: {own / arena:.3f}")
+                checks.that(0.5 * arena < own <= 1.05 * arena + CHECKPOINT.get(what, 0),
+                            f"{label}: {name} is {own / MIB:.1f} MiB of {arena / MIB:.1f}")
+    shutil.rmtree(graph.work / "state")
+
+
+def main():
+    data, work, name, *prefix = sys.argv[1:]
+    shutil.rmtree(work, ignore_errors=True)
+    checks = Checks()
+    base = base_of(checks, data, f"{work}/small")
     graph = Graph(data, "gpt2-mini", f"{work}/large")
-    weights = graph.work / "out.safetensors"
     for processes in (2, 4):
-        executable = graph.compile(3, processes)
-        arena = arena_of(graph)
-        for save in ([], [f"--save={weights}"]):
-            most = measure(executable, processes, graph.data_flag, "--steps=3", *save)
-            largest = max(value.nbytes for value in read_safetensors(weights).values()) if save else 0
-            for process, seen in enumerate(most):
-                label = f"process {process} of {processes}{' with --save' if save else ''}"
-                buffer = (PIECES if save else 0) + (largest if process == 0 else 0)
-                for name, bytes in seen.items():
-                    own = bytes - base[name]
-                    print(f"{label}: {name} {own / MIB:.1f} MiB, arena {arena / MIB:.1f} MiB: "
-                          f"{own / arena:.3f}")
-                    checks.that(0.5 * arena < own <= 1.05 * arena + buffer,
-                                f"{label}: {name} is {own / MIB:.1f} MiB of {arena / MIB:.1f}")
+        check(checks, Launcher(name, prefix), base, graph, processes)
     checks.finish()
 
 

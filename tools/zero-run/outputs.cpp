@@ -5,7 +5,9 @@
 #include "report.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/support/checked.h"
+#include "zero_rt/ranges.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -50,8 +52,8 @@ static TensorEntry entryOf(const zero_rt_value_info &info, zero_rt_session *sess
   return {info.name,
           info.dtype,
           {info.shape, info.shape + info.dimensions},
-          [name = info.name, session, read](void *destination, uint64_t bytes) {
-            return take(read(session, name, destination, bytes));
+          [name = info.name, session, read](uint64_t offset, void *destination, uint64_t bytes) {
+            return take(read(session, name, offset, destination, bytes));
           },
           info.initializer,
           info.transposed != 0};
@@ -64,7 +66,7 @@ static Status weightsOf(const Executable &executable, const std::string &path,
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_tensor(executable.get(), i, &info)));
     if (info.saved && (info.in_model || !writesModel(path)))
-      entries.push_back(entryOf(info, session, zero_rt_session_read_tensor));
+      entries.push_back(entryOf(info, session, zero_rt_session_read_tensor_range));
   }
   return {};
 }
@@ -172,7 +174,7 @@ Status Outputs::writeGradients(const Executable &executable, const Session &sess
   for (size_t i = 0; i < infoOf(executable).gradients; ++i) {
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_gradient(executable.get(), i, &info)));
-    entries.push_back(entryOf(info, session.get(), zero_rt_session_read_gradient));
+    entries.push_back(entryOf(info, session.get(), zero_rt_session_read_gradient_range));
   }
   return writeSafetensors(gradients, std::move(entries));
 }
@@ -184,8 +186,8 @@ Status Outputs::writeWeights(const Executable &executable, const Session &sessio
     uint64_t total = 0;
     for (TensorEntry &entry : entries) {
       total += entry.bytes();
-      entry.read = [&meter, read = entry.read](void *destination, uint64_t bytes) {
-        ZERO_RT_TRY(read(destination, bytes));
+      entry.read = [&meter, read = entry.read](uint64_t offset, void *destination, uint64_t bytes) {
+        ZERO_RT_TRY(read(offset, destination, bytes));
         meter.add(bytes);
         return Status();
       };
@@ -206,15 +208,19 @@ static TensorEntry entryOverRanks(const zero_rt_value_info &info, const Session 
     shape[0] *= ranks;
   else if (ranks > 1)
     shape.push_back(ranks);
-  auto read = [name = info.name, session = session.get(), ranks](void *destination,
-                                                                 uint64_t bytes) {
-    for (uint64_t rank = 0; rank < ranks; ++rank)
-      ZERO_RT_TRY(take(zero_rt_session_read_output(
-          session, name, int(rank), static_cast<char *>(destination) + rank * (bytes / ranks),
-          bytes / ranks)));
+  TensorEntry entry{info.name, info.dtype, std::move(shape), {}};
+  entry.read = [name = info.name, session = session.get(),
+                each = entry.bytes() / ranks](uint64_t offset, void *destination, uint64_t bytes) {
+    for (uint64_t done = 0; done < bytes;) {
+      const uint64_t rank = (offset + done) / each, begin = (offset + done) % each;
+      const uint64_t count = std::min(each - begin, bytes - done);
+      ZERO_RT_TRY(take(zero_rt_session_read_output_range(
+          session, name, int(rank), begin, static_cast<char *>(destination) + done, count)));
+      done += count;
+    }
     return Status();
   };
-  return {info.name, info.dtype, std::move(shape), read};
+  return entry;
 }
 
 Status Outputs::writeOutputs(const Executable &executable, const Session &session) {

@@ -380,7 +380,7 @@ zero_rt_status zero_rt_session_set_learning_rate(zero_rt_session *session, float
 
 /* Flags of a step. */
 enum {
-  ZERO_RT_KEEP_GRADIENTS = 1 /* keep gradients readable after the step; allocates */
+  ZERO_RT_KEEP_GRADIENTS = 1 /* keep gradients readable, in an unnamed file of $TMPDIR or /tmp */
 };
 
 typedef struct zero_rt_step_result {

@@ -4,6 +4,7 @@
 #include "parts.h"
 #include "runtime/support/floats.h"
 #include "trial.h"
+#include "zero_rt/ranges.h"
 
 #include <array>
 #include <cmath>
@@ -34,6 +35,21 @@ double reference(std::vector<double> &w, uint64_t firstRow, uint64_t rows, uint6
   return loss;
 }
 
+/// The floats of "w", which has `bytes` bytes, read seven bytes at a time: pieces begin and end
+/// inside of elements, and of the slices of ranks.
+template <typename Read>
+std::vector<float> inPieces(uint64_t bytes, Read read, zero_rt_session *session) {
+  std::vector<float> values(bytes / sizeof(float));
+  auto *place = reinterpret_cast<char *>(values.data());
+  for (uint64_t offset = 0; offset < bytes; offset += 7)
+    EXPECT_OK(read(session, "w", offset, place + offset, std::min<uint64_t>(7, bytes - offset)));
+  char byte;
+  for (auto [offset, count] : {std::pair<uint64_t, size_t>(bytes, 1), {bytes + 1, 0}, {1, ~0ul}})
+    EXPECT_FAILS(read(session, "w", offset, &byte, count), ZERO_RT_INVALID_ARGUMENT,
+                 "'w': expected a range of its 48 bytes, got");
+  return values;
+}
+
 class Executor : public testing::TestWithParam<int> {};
 
 TEST_P(Executor, TrainsLikeTheFormula) {
@@ -58,6 +74,8 @@ TEST_P(Executor, TrainsLikeTheFormula) {
     std::vector<float> got(12), g(12);
     EXPECT_OK(zero_rt_session_read_tensor(trial.session, "w", got.data(), 48));
     EXPECT_OK(zero_rt_session_read_gradient(trial.session, "w", g.data(), 48));
+    EXPECT_EQ(inPieces(48, zero_rt_session_read_tensor_range, trial.session), got);
+    EXPECT_EQ(inPieces(48, zero_rt_session_read_gradient_range, trial.session), g);
     for (int i = 0; i < 12; ++i) {
       EXPECT_NEAR(got[i], w[i], 1e-4 * (1 + std::abs(w[i])));
       EXPECT_NEAR(g[i], gradient[i], 1e-4 * (1 + std::abs(gradient[i])));

@@ -5,6 +5,7 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/support/floats.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -81,7 +82,7 @@ TEST(Npy, SurvivesTruncationAndNoise) {
 
 TEST_F(Files, SafetensorsIsSortedAndAligned) {
   auto entry = [](const char *name, DType dtype, std::vector<uint64_t> shape, char byte) {
-    return TensorEntry{name, dtype, shape, [byte](void *destination, uint64_t bytes) {
+    return TensorEntry{name, dtype, shape, [byte](uint64_t, void *destination, uint64_t bytes) {
                          std::memset(destination, byte, bytes);
                          return Status();
                        }};
@@ -106,6 +107,88 @@ TEST_F(Files, SafetensorsIsSortedAndAligned) {
                     "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[12,20]},"
                     "\"mask\":{\"dtype\":\"BOOL\",\"shape\":[3],\"data_offsets\":[20,23]}}");
   EXPECT_EQ(got.substr(8 + length), "nnnnnnnnaaaabbbbbbbbmmm");
+}
+
+/// The pieces of a tensor come in order, and only one is in memory.
+TEST_F(Files, SafetensorsIsWrittenInPieces) {
+  std::string expected(2 * kTensorPiece + 6, '\0');
+  for (size_t i = 0; i < expected.size(); ++i)
+    expected[i] = char(i * 7 / 5);
+  std::vector<uint64_t> offsets;
+  TensorEntry entry{"long", ZERO_RT_F16, {expected.size() / 2}, {}};
+  entry.read = [&](uint64_t offset, void *destination, uint64_t bytes) {
+    offsets.push_back(offset);
+    std::memcpy(destination, &expected[offset], bytes);
+    return Status();
+  };
+  OutputFile file;
+  ASSERT_TRUE(OutputFile::create(path, file).ok());
+  ASSERT_TRUE(writeSafetensors(file, {entry}).ok());
+  ASSERT_TRUE(file.commit().ok());
+  std::ifstream in(path, std::ios::binary);
+  const std::string got(std::istreambuf_iterator<char>(in), {});
+  ASSERT_GT(got.size(), expected.size());
+  EXPECT_TRUE(got.substr(got.size() - expected.size()) == expected);
+  EXPECT_EQ(offsets, (std::vector<uint64_t>{0, kTensorPiece, 2 * kTensorPiece}));
+}
+
+/// It has no name, and takes space only where it was written.
+TEST(ScratchFiles, HaveNoName) {
+  const std::string folder = testing::TempDir() + "zero-scratch-" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  const char *before = std::getenv("TMPDIR");
+  const std::string old = before ? before : "";
+  ::setenv("TMPDIR", folder.c_str(), 1);
+  std::unique_ptr<ScratchFile> file;
+  Status status = ScratchFile::create(file);
+  ASSERT_TRUE(status.ok()) << status.getMessage();
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_TRUE(file->write(uint64_t(1) << 40, "far", 3).ok());
+  EXPECT_TRUE(file->write(5, "near", 4).ok());
+  char got[4];
+  EXPECT_TRUE(file->read((uint64_t(1) << 40) + 1, got, 2).ok());
+  EXPECT_EQ(std::string(got, 2), "ar");
+  EXPECT_TRUE(file->read(5, got, 4).ok());
+  EXPECT_EQ(std::string(got, 4), "near");
+  EXPECT_EQ(file->read(uint64_t(1) << 41, got, 1).getCode(), ZERO_RT_IO);
+  std::filesystem::remove(folder);
+  EXPECT_NE(ScratchFile::create(file).getMessage().find("cannot create '" + folder),
+            std::string::npos);
+  before ? ::setenv("TMPDIR", old.c_str(), 1) : ::unsetenv("TMPDIR");
+}
+
+/// Pages that are released have the same bytes when they are read again, and nothing else is
+/// touched.
+TEST_F(Files, MappedPagesAreReleased) {
+  const size_t page = size_t(::sysconf(_SC_PAGESIZE)), bytes = 64 * page;
+  write(std::string(bytes, 'm'));
+  MappedFile file;
+  ASSERT_TRUE(MappedFile::open(path, file).ok());
+  const auto residentPages = [&] {
+    std::ifstream smaps("/proc/self/smaps");
+    bool isOurs = false;
+    for (std::string line; std::getline(smaps, line);) {
+      if (line.find(path) != line.npos)
+        isOurs = true;
+      else if (isOurs && line.starts_with("Rss:"))
+        return std::stoull(line.substr(4)) * 1024 / page;
+    }
+    return 0ull;
+  };
+  const auto sum = [&] {
+    uint64_t all = 0;
+    for (const uint8_t byte : file.bytes())
+      all += byte;
+    return all;
+  };
+  EXPECT_EQ(sum(), bytes * 'm');
+  EXPECT_EQ(residentPages(), 64u);
+  file.release(file.bytes().subspan(page + 1, 30 * page));
+  EXPECT_LE(residentPages(), 34u);
+  EXPECT_EQ(sum(), bytes * 'm');
+  std::string other(4 * page, 'o');
+  file.release(view(other));
+  EXPECT_EQ(other, std::string(4 * page, 'o'));
 }
 
 /// Returns the number of temporary files of `path`.

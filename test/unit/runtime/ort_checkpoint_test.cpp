@@ -57,7 +57,7 @@ protected:
 
 TensorEntry entry(const std::string &name, DType dtype, std::vector<uint64_t> shape,
                   std::string bytes) {
-  return {name, dtype, std::move(shape), [bytes](void *destination, uint64_t size) {
+  return {name, dtype, std::move(shape), [bytes](uint64_t, void *destination, uint64_t size) {
             EXPECT_EQ(size, bytes.size());
             std::memcpy(destination, bytes.data(), size);
             return Status();

@@ -4,6 +4,7 @@
 
 #include "runtime/execute/state.h"
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -80,9 +81,13 @@ void StateProgram::fill() {
 
 void StateProgram::write(const std::string &name, const std::string &bytes) {
   const proto::Tensor &each = tensor(name);
+  const uint64_t size = sizeOf(toDType(each.dtype()));
+  auto make = [&](uint64_t begin, uint64_t count, char *target) {
+    std::memcpy(target, &bytes[begin * size], count * size);
+  };
   for (const Block &block : blocksOf(program, each))
     for (size_t rank = 0; rank < arenas.size(); ++rank)
-      EXPECT_DONE(setOwnPart(block, int(rank), arena(rank), bytes.data()));
+      EXPECT_DONE(setOwnPart(block, int(rank), arena(rank), make));
 }
 
 std::string StateProgram::read(const std::string &name) {
@@ -91,7 +96,11 @@ std::string StateProgram::read(const std::string &name) {
   std::string whole(elementsOf(each.shape()) * size, '\0');
   for (size_t rank = 0; rank < arenas.size(); ++rank) {
     for (const Block &block : blocksOf(program, each))
-      EXPECT_DONE(copyOwnPart(block, int(rank), arena(rank), whole.data()));
+      EXPECT_DONE(forEachPart(block, int(rank), [&](const Part &part) {
+        const uint64_t place = placeOf(*block.buffer, int(rank)) + part.inBuffer * size;
+        std::memcpy(&whole[part.inTensor * size], &arenas[rank][place], part.count * size);
+        return Status();
+      }));
     const proto::Buffer &buffer = program.buffers(int(each.buffer()));
     if (buffer.shards() == 1 && each.tiles_size() == 0)
       EXPECT_EQ(arenas[rank].substr(buffer.offset() + each.start() * size, whole.size()), whole)
