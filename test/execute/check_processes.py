@@ -17,7 +17,8 @@ from zero_test import Checks, Graph, read_trace, run_tool
 STEPS = "--steps=4"
 FILES = ("log.jsonl", "out.safetensors", "out.onnx", "outputs.safetensors", "gradients.safetensors")
 # What depends on time, or on how ranks decide together.
-VARYING = {"seconds", "profile", "written_per_day", "control_elements", "control_bytes", "stalled", "lanes"}
+VARYING = {"seconds", "profile", "written_per_day", "control_elements", "control_bytes", "stalled", "lanes",
+           "mpi_bytes_per_process"}
 
 
 def without_times(value):
@@ -108,6 +109,10 @@ class Suite:
         code, output, errors = self.launcher.run(processes, *words, *many)
         self.checks.that(code == 0, f"{label}: exit code {code}: {errors}")
         self.check_printed(label, processes, output)
+        mpi = results.report().get("mpi_bytes_per_process", [])
+        uses = processes if self.launcher.name in ("openmpi", "mpich") else 0
+        self.checks.that(len(mpi) == uses and all(bytes > 2**20 for bytes in mpi),
+                         f"{label}: MPI takes {mpi}")
         return results
 
     def check_printed(self, label, processes, output):
@@ -175,7 +180,10 @@ class Suite:
         reports = []
         for run, name in ((lambda *words: run_tool("zero-run", *words), "threads.json"),
                           (lambda *words: self.launcher.run(2, *words), "processes.json")):
-            run(*words, f"--report-json={self.work / name}")
+            output = run(*words, f"--report-json={self.work / name}")
+            printed = output if isinstance(output, str) else output[1]
+            self.checks.that(re.search(r"^memory of rank 0: ([\d.]+ [KM]iB) used, \1 planned$", printed,
+                                       re.MULTILINE), f"check-memory prints {printed}")
             reports.append(without_times(json.loads((self.work / name).read_text())))
         self.checks.that(reports[0] == reports[1], f"check-memory: {reports}")
         self.checks.that(all(rank["measured_peak"] > 0 for rank in reports[1]["per_rank"]),

@@ -4,14 +4,16 @@
 
 #include "flags.h"
 #include "progress.h"
+#include "runtime/processes/fields.h"
 #include "runtime/processes/world.h"
-#include "runtime/support/checked.h"
 #include "tools/process/process.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <thread>
 
 using namespace zero::rt;
@@ -203,26 +205,46 @@ Status Job::shallStop(const Session &session, bool &stops) const {
   return {};
 }
 
-Status Job::sum(const char *what, uint64_t &count) const {
-  std::vector<std::string> all;
+/// The numbers of all processes, by process.
+Status Job::gather(const char *what, uint64_t own, std::vector<uint64_t> &all) const {
+  all = {own};
   if (!world)
     return {};
-  ZERO_RT_TRY(world->world->control().allGather(what, std::to_string(count), all));
-  count = 0;
-  for (const std::string &text : all)
-    if (uint64_t part = 0; parseInteger(std::string_view(text), part))
-      count += part;
+  std::string text;
+  append(text, own);
+  std::vector<std::string> texts;
+  ZERO_RT_TRY(world->world->control().allGather(what, text, texts));
+  all.clear();
+  for (const std::string &each : texts)
+    all.push_back(Fields(each).number());
+  return {};
+}
+
+Status Job::sum(const char *what, uint64_t &count) const {
+  std::vector<uint64_t> all;
+  ZERO_RT_TRY(gather(what, count, all));
+  count = std::accumulate(all.begin(), all.end(), uint64_t(0));
+  return {};
+}
+
+Status Job::mpiBytes(std::vector<uint64_t> &bytes) const {
+  zero_rt_world_info info{};
+  if (world)
+    zero_rt_world_describe(world.get(), &info);
+  ZERO_RT_TRY(gather("memory of MPI", info.library_bytes, bytes));
+  if (std::ranges::all_of(bytes, [](uint64_t each) { return each == 0; }))
+    bytes.clear();
   return {};
 }
 
 int Job::interruption() const {
   const int own = process::interruption();
-  std::vector<std::string> all;
-  if (!world || !world->world->control().allGather("signal", std::to_string(own), all).ok())
-    return own ? own : SIGTERM;
-  for (const std::string &text : all) // the first process that has got one decides
-    if (int signal = 0; parseInteger(std::string_view(text), signal) && signal != 0)
-      return signal;
+  std::vector<uint64_t> all;
+  if (!gather("signal", uint64_t(own), all).ok())
+    all = {uint64_t(own)};
+  for (const uint64_t signal : all) // the first process that has got one decides
+    if (signal != 0)
+      return int(signal);
   return SIGTERM;
 }
 

@@ -50,6 +50,8 @@ public:
   rt::Status shallStop(const Session &session, bool &stops) const;
   /// Adds up what each process counts.
   rt::Status sum(const char *what, uint64_t &count) const;
+  /// Resident bytes that the library of MPI has taken, by process; empty without it.
+  rt::Status mpiBytes(std::vector<uint64_t> &bytes) const;
   /// The signal that has ended the run in order, the same on all processes.
   int interruption() const;
 
@@ -65,6 +67,7 @@ public:
 private:
   rt::Status findJoined(const Options &options);
   void announce(const Options &options) const;
+  rt::Status gather(const char *what, uint64_t own, std::vector<uint64_t> &all) const;
 
   int process = 0, count = 1, attempts = 0;
   int localProcess = -1; ///< among those of this machine; -1: not known

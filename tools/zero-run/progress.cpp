@@ -171,6 +171,7 @@ void Progress::finish(const Results &run) const {
                 bytesText(run.nvmeRead).c_str(), bytesText(run.nvmeWritten).c_str(),
                 bytesText(info.nvme_read).c_str(), bytesText(info.nvme_written).c_str(),
                 driveText(run.drive).c_str());
+  std::fputs(measuredText(executable, run).c_str(), stdout);
   std::fputs(lanesText(executable, run.stats).c_str(), stdout);
   std::printf("%s %zu step%s%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",
               results.size(), results.size() == 1 ? "" : "s", skipped.c_str(),

@@ -114,6 +114,11 @@ static void writeReport(JsonWriter &json, const Executable &executable, const Se
     json.member("nvme_bytes_per_rank", bytes.disk);
     writeDrive(json.key("nvme"), results.drive);
   }
+  if (!results.mpiBytes.empty())
+    json.key("mpi_bytes_per_process").array([&] {
+      for (const uint64_t bytes : results.mpiBytes)
+        json.value(bytes);
+    });
   json.key("per_rank").array([&] { writeRanks(json, executable, session); }, JsonWriter::Lines);
   json.key("evaluations")
       .array(

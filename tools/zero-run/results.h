@@ -33,8 +33,9 @@ struct Results {
   /// Bytes that rank 0 moved from and to its disk in the last step.
   uint64_t nvmeRead = 0, nvmeWritten = 0;
   DriveUse drive;
-  zero_rt_stats stats{};    ///< of rank 0, or of the process's own
-  bool interrupted = false; ///< by a signal, before the last step
+  std::vector<uint64_t> mpiBytes; ///< resident, of the library of MPI, by process; empty without it
+  zero_rt_stats stats{};          ///< of rank 0, or of the process's own
+  bool interrupted = false;       ///< by a signal, before the last step
 
   /// Steps done, those of the checkpoint included.
   uint64_t done() const { return first + steps.size(); }

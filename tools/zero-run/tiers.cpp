@@ -5,6 +5,8 @@
 #include "progress.h"
 #include "report.h"
 
+#include <algorithm>
+
 using namespace zero::rt;
 
 namespace zero::run {
@@ -22,6 +24,19 @@ RankBytes rankBytes(const Executable &executable) {
 std::string memoryText(const RankBytes &bytes) {
   std::string memory = bytesText(bytes.memory);
   return bytes.disk ? memory + " and " + bytesText(bytes.disk) + " on disk" : memory;
+}
+
+std::string measuredText(const Executable &executable, const Results &results) {
+  const uint64_t measured =
+      results.stats.measured_peak[ZERO_RT_DEVICE] + results.stats.measured_peak[ZERO_RT_HOST];
+  if (measured == 0)
+    return "";
+  std::string text = format("memory of rank 0: %s used, %s planned", bytesText(measured).c_str(),
+                            bytesText(rankBytes(executable).memory).c_str());
+  if (!results.mpiBytes.empty())
+    text += format("; MPI takes %s of each process beside it",
+                   bytesText(std::ranges::max(results.mpiBytes)).c_str());
+  return text + "\n";
 }
 
 DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,

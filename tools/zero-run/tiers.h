@@ -20,6 +20,10 @@ RankBytes rankBytes(const Executable &executable);
 /// "241.0 MiB", or "241.0 MiB and 133.0 MiB on disk".
 std::string memoryText(const RankBytes &bytes);
 
+/// A line that compares the memory of a rank, measured with --check-memory, with the plan; empty
+/// without a measurement. What the library of MPI takes in a process is beside the plan.
+std::string measuredText(const Executable &executable, const Results &results);
+
 /// The wear of the drive of the ranks' files by a run. `endurance`: its rated endurance in bytes, 0
 /// if not given.
 DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,

@@ -280,6 +280,7 @@ Status Training::run() {
   results.drive = driveUse(executable, session, results, options.endurance);
   ZERO_RT_TRY(job.sum("bytes read from disks", results.drive.read));
   ZERO_RT_TRY(job.sum("bytes written to disks", results.drive.written));
+  ZERO_RT_TRY(job.mpiBytes(results.mpiBytes));
   ZERO_RT_TRY(job.inFirst(session, [&] { return write(); }));
   if (job.isFirst()) {
     progress.finish(results);
