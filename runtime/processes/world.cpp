@@ -114,6 +114,10 @@ World::~World() {
 // What there is
 //===----------------------------------------------------------------------===//
 
+std::string ranksText(int first, int count) {
+  return count == 1 ? format("rank %d", first) : format("ranks %d to %d", first, first + count - 1);
+}
+
 int World::nodes() const {
   int most = 0;
   for (const Process &each : all)

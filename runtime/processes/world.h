@@ -21,6 +21,9 @@ struct WorldOptions {
   int listener = -1; ///< as in ControlOptions
 };
 
+/// "rank 2", or "ranks 2 to 3".
+std::string ranksText(int first, int count);
+
 /// The processes of a job, which have met.
 class World {
 public:

@@ -3,6 +3,7 @@
 #include "runtime/session/ranks.h"
 
 #include "runtime/format/limits.h"
+#include "runtime/processes/fields.h"
 #include "runtime/session/process_group.h"
 #include "runtime/session/session_device.h"
 #include "runtime/support/checked.h"
@@ -158,16 +159,25 @@ void Ranks::listen() {
   std::weak_ptr<Body> weak = body;
   world->control().onProgress([weak] {
     const auto alive = weak.lock();
-    std::string text;
+    std::string counts;
     for (size_t i = 0; alive && i < alive->ranks.size(); ++i)
-      text += (i ? " " : "") + std::to_string(alive->ranks[i]->collectives());
-    return text;
+      append(counts, alive->ranks[i]->collectives());
+    return counts;
   });
   world->control().onFailure([weak](const Status &reason) {
     if (const auto alive = weak.lock())
       for (const auto &rank : alive->ranks)
         rank->abort(reason);
   });
+}
+
+static std::string onHost(const World &world, size_t process) {
+  return format(" on host '%s'", escape(world.getProcesses()[process].host).c_str());
+}
+
+/// Adds `name` to a list.
+static void list(std::string &names, const std::string &name) {
+  names += (names.empty() ? "" : ", ") + name;
 }
 
 /// Adds to the error of a timeout which ranks are behind, as seen from all processes: a rank that
@@ -180,24 +190,17 @@ Status Ranks::explain(const Status &status) const {
   std::string silent, behind;
   uint64_t least = UINT64_MAX;
   for (size_t process = 0; process < answers.size(); ++process) {
-    const std::string &host = world->getProcesses()[process].host;
-    int rank = int(process * here().size());
-    if (!answers[process]) {
-      silent +=
-          format("%srank %d on host '%s'", silent.empty() ? "" : ", ", rank, escape(host).c_str());
-      continue;
-    }
-    std::string_view rest = *answers[process];
-    for (uint64_t count; !rest.empty(); ++rank) {
-      const size_t space = rest.find(' ');
-      if (!parseInteger(rest.substr(0, space), count))
-        break;
-      rest = space == rest.npos ? std::string_view() : rest.substr(space + 1);
+    if (!answers[process])
+      list(silent, nameOf(process));
+    const std::string answer = answers[process].value_or("");
+    Fields counts(answer);
+    for (int rank = int(process * here().size()); !counts.isAtEnd() && counts.isOk(); ++rank) {
+      const uint64_t count = counts.number();
       if (count < least)
-        behind.clear(), least = count;
+        behind.clear();
+      least = std::min(least, count);
       if (count == least)
-        behind += format("%srank %d on host '%s'", behind.empty() ? "" : ", ", rank,
-                         escape(host).c_str());
+        list(behind, ranksText(rank, 1) + onHost(*world, process));
     }
   }
   const std::string &who = silent.empty() ? behind : silent;
@@ -230,10 +233,8 @@ Status Ranks::end(Status status, const std::string &where) {
 
 /// "rank 2 on host 'a'", or "ranks 2 to 3 on host 'a'".
 std::string Ranks::nameOf(size_t process) const {
-  const size_t each = size_t(program().ranks() / world->processes()), first = process * each;
-  const std::string ranks =
-      each == 1 ? format("rank %zu", first) : format("ranks %zu to %zu", first, first + each - 1);
-  return ranks + format(" on host '%s'", escape(world->getProcesses()[process].host).c_str());
+  const int each = program().ranks() / world->processes();
+  return ranksText(int(process) * each, each) + onHost(*world, process);
 }
 
 /// Code, then the note or the message.
@@ -277,10 +278,8 @@ Status Ranks::checkSameProgram() {
   ZERO_RT_TRY(agree("executables", {}, std::to_string(header.checksum), all));
   for (size_t process = 1; process < all.size(); ++process)
     if (all[process] != all[0])
-      return fail(ZERO_RT_INVALID_ARGUMENT,
-                  "process %zu on host '%s' has another executable than process 0 on host '%s'",
-                  process, escape(world->getProcesses()[process].host).c_str(),
-                  escape(world->getProcesses()[0].host).c_str());
+      return fail(ZERO_RT_INVALID_ARGUMENT, "process %zu%s has another executable than process 0%s",
+                  process, onHost(*world, process).c_str(), onHost(*world, 0).c_str());
   return {};
 }
 

@@ -84,14 +84,6 @@ static Status checkRanks(const Options &options, int ranks, int processes) {
                   static_cast<unsigned long long>(each) * uint64_t(processes), ranks);
 }
 
-static std::string aboutOf(int process, int processes, int ranks) {
-  if (ranks == 0 || ranks % processes != 0)
-    return "process " + std::to_string(process);
-  const int each = ranks / processes, first = process * each;
-  return each == 1 ? "rank " + std::to_string(first)
-                   : "ranks " + std::to_string(first) + " to " + std::to_string(first + each - 1);
-}
-
 Status Job::open(Options &options, int ranks) {
   if (!meeting.empty()) {
     count = ranks;
@@ -101,7 +93,9 @@ Status Job::open(Options &options, int ranks) {
   if (!isOneOfMany())
     return {};
   ZERO_RT_TRY(checkRanks(options, ranks, count));
-  const std::string about = aboutOf(process, count, ranks);
+  const int each = ranks / count;
+  const std::string about = ranks > 0 && ranks % count == 0 ? ranksText(process * each, each)
+                                                            : "process " + std::to_string(process);
   zero_rt_world_options wanted;
   zero_rt_world_options_default(&wanted);
   wanted.about = about.c_str();
