@@ -29,7 +29,8 @@ std::string nodeKey() {
   return boot + " " + inodeOf("/proc/self/ns/pid") + " " + inodeOf("/proc/self/ns/net");
 }
 
-std::vector<std::string> linesOf(std::string_view text) {
+/// Lines of a text, each with its end.
+static std::vector<std::string> linesOf(std::string_view text) {
   std::vector<std::string> lines;
   for (size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
     lines.emplace_back(text.substr(0, end));

@@ -14,9 +14,6 @@ namespace zero::rt {
 /// of one machine, and the same namespaces of processes and of the network.
 std::string nodeKey();
 
-/// Lines of a text, each with its end.
-std::vector<std::string> linesOf(std::string_view text);
-
 /// What the other processes have to know about process 0, where neither they nor their launcher has
 /// agreed on an address before.
 struct Invitation {

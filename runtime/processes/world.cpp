@@ -3,8 +3,8 @@
 #include "runtime/processes/world.h"
 
 #include "runtime/comm/mpi/mpi.h"
+#include "runtime/processes/fields.h"
 #include "runtime/processes/invitation.h"
-#include "runtime/support/checked.h"
 #include "runtime/support/file.h"
 
 #include <algorithm>
@@ -81,18 +81,22 @@ Status World::meetByInvitation(ControlOptions &options, Temporary &file) {
 }
 
 Status World::findNodes() {
+  std::string own;
+  append(own, hostName());
+  append(own, uint64_t(::getpid()));
+  append(own, nodeKey());
   std::vector<std::string> gathered;
-  ZERO_RT_TRY(channel->allGather(
-      "list of nodes", hostName() + "\n" + std::to_string(::getpid()) + "\n" + nodeKey() + "\n",
-      gathered));
+  ZERO_RT_TRY(channel->allGather("list of nodes", own, gathered));
   std::map<std::string, int> numbers;
   for (const std::string &text : gathered) {
-    const std::vector<std::string> lines = linesOf(text);
+    Fields fields(text);
     Process process;
-    if (lines.size() != 3 || !parseInteger(lines[1], process.id))
+    process.host = fields.text();
+    process.id = pid_t(fields.number());
+    const std::string node(fields.text());
+    if (!fields.isAtEnd())
       return fail(ZERO_RT_INTERNAL, "a process has sent no name");
-    process.host = lines[0];
-    process.node = numbers.try_emplace(lines[2], int(numbers.size())).first->second;
+    process.node = numbers.try_emplace(node, int(numbers.size())).first->second;
     all.push_back(process);
   }
   return {};
@@ -190,12 +194,15 @@ Status World::share(const std::string &path, const char *&shared) {
     ZERO_RT_TRY(agree("file of process 0", InputFile::open(path, file)));
   else
     ZERO_RT_TRY(agree("file of process 0", {}));
+  std::string own;
+  append(own, file.size());
+  append(own, path);
   std::vector<std::string> gathered;
-  ZERO_RT_TRY(channel->allGather("size of a file", std::to_string(file.size()) + "\n" + path + "\n",
-                                 gathered));
-  const std::vector<std::string> lines = linesOf(gathered.front());
-  uint64_t bytes = 0;
-  if (lines.size() != 2 || !parseInteger(std::string_view(lines[0]), bytes))
+  ZERO_RT_TRY(channel->allGather("size of a file", own, gathered));
+  Fields fields(gathered.front());
+  const uint64_t bytes = fields.number();
+  const std::string original(fields.text());
+  if (!fields.isAtEnd())
     return fail(ZERO_RT_INTERNAL, "process 0 has sent no file");
   int descriptor = -1;
   for (const int leader : leaders()) {
@@ -216,7 +223,7 @@ Status World::share(const std::string &path, const char *&shared) {
   }
   ZERO_RT_TRY(channel->allGather("place of a file", std::to_string(descriptor), gathered));
   const int leader = leaders()[size_t(node())];
-  paths.push_back(leader == 0 ? lines[1]
+  paths.push_back(leader == 0 ? original
                               : format("/proc/%d/fd/%s", int(all[size_t(leader)].id),
                                        gathered[size_t(leader)].c_str()));
   shared = paths.back().c_str();
