@@ -7,8 +7,8 @@
 
 #include "recording.h"
 #include "runtime/comm/device/device_group.h"
+#include "runtime/comm/device/sum_code.h"
 #include "runtime/device/cuda/arena.h"
-#include "sum_kernels.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -32,7 +32,6 @@ protected:
   void SetUp() override {
     ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
     recording::reset({.seed = GetParam()});
-    addSumKernels(kRanks);
     std::shared_ptr<const Driver> driver;
     const uint32_t lane = 1;
     expectOk(Driver::open(driver));

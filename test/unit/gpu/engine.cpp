@@ -2,13 +2,41 @@
 
 #include "engine.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 namespace recording {
 
-/// No host address has this bit, so dereferencing a device address on the host faults.
-static constexpr uint64_t kDeviceBit = uint64_t(1) << 62;
+static uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+Engine::Engine() {
+  settings.seed = fromEnvironment("ZERO_RECORDING_SEED", settings.seed);
+  settings.devices = int(fromEnvironment("ZERO_RECORDING_DEVICES", uint64_t(settings.devices)));
+  restart();
+}
+
+void Engine::restart() {
+  random.seed(settings.seed);
+  contexts.assign(size_t(settings.devices), {});
+  for (int i = 0; i < settings.devices; ++i)
+    contexts[size_t(i)].device = i;
+}
+
+Engine::~Engine() {
+  if (isTest)
+    return;
+  if (fault.empty() && counted.alive > 0)
+    problem(std::to_string(counted.alive) + " things of the driver's were not freed");
+  for (const std::string &what : problems)
+    std::fprintf(stderr, "recording driver: %s\n", what.c_str());
+  std::fflush(nullptr);
+  if (!problems.empty())
+    std::_Exit(70);
+}
 
 Engine &Engine::get() {
   static Engine engine;
@@ -25,29 +53,67 @@ Context &current() {
 //===----------------------------------------------------------------------===//
 
 uint64_t Engine::allocate(bool onDevice, size_t bytes) {
-  void *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  std::memset(memory, 0xa5, bytes);
-  const auto place = reinterpret_cast<uint64_t>(memory) | (onDevice ? kDeviceBit : 0);
-  (onDevice ? deviceMemory : hostMemory)[place] = bytes;
   ++(onDevice ? counted.deviceAllocations : counted.hostAllocations);
   (onDevice ? counted.deviceBytes : counted.hostBytes) += bytes;
   ++counted.alive;
+  if (onDevice)
+    return memory.allocate(bytes).address;
+  void *pinned = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(pinned, 0xa5, bytes);
+  const auto place = reinterpret_cast<uint64_t>(pinned);
+  hostMemory[place] = bytes;
   return place;
 }
 
 Result Engine::release(bool onDevice, uint64_t place, const char *call) {
-  auto &memory = onDevice ? deviceMemory : hostMemory;
-  auto it = memory.find(place);
-  if (it == memory.end()) {
+  const ptx::Region *region = onDevice ? memory.find(place, 0) : nullptr;
+  auto pinned = hostMemory.find(place);
+  if (onDevice ? !region || region->address != place : pinned == hostMemory.end()) {
     problem(std::string(call) + " of memory that is not there");
     return kInvalidValue;
   }
-  if (isTouched(place, place + it->second))
+  if (isTouched(place, place + (onDevice ? region->bytes : pinned->second)))
     problem(std::string(call) + " of memory in use");
-  std::free(reinterpret_cast<void *>(place & ~kDeviceBit));
-  memory.erase(it);
   --counted.alive;
+  if (onDevice) {
+    memory.release(place);
+  } else {
+    std::free(reinterpret_cast<void *>(place));
+    hostMemory.erase(pinned);
+  }
   return kSuccess;
+}
+
+char *Engine::translate(uint64_t place, uint64_t bytes, const char *who) {
+  ptx::Region *region = memory.find(place, bytes);
+  if (!region) {
+    problem(std::string(who) + ": " + memory.describe(place));
+    return nullptr;
+  }
+  return region->host.get() + (place - region->address);
+}
+
+void Engine::wrote(uint64_t place, std::optional<uint64_t> bytes) {
+  if (ptx::Region *region = memory.find(place, bytes.value_or(0))) {
+    const uint64_t offset = place - region->address;
+    region->shadow.fill(offset, bytes.value_or(region->bytes - offset));
+  }
+}
+
+void Engine::checkWritten(uint64_t place, uint64_t bytes, const char *who) {
+  ptx::Region *region = memory.find(place, bytes);
+  if (region && !region->shadow.isWritten(place - region->address, bytes))
+    problem(std::string(who) + " reads what nobody has written: " + memory.describe(place));
+}
+
+void Engine::launch(const ptx::Entry &entry, ptx::Shape shape,
+                    const std::vector<uint8_t> &arguments, uint64_t sharedBytes) {
+  try {
+    ptx::run(entry, shape, arguments, sharedBytes, memory, random);
+  } catch (const ptx::Fault &caught) {
+    fault = caught.what();
+    problem(fault);
+  }
 }
 
 static bool contains(const std::map<uint64_t, uint64_t> &memory, uint64_t place, uint64_t bytes) {
@@ -56,14 +122,6 @@ static bool contains(const std::map<uint64_t, uint64_t> &memory, uint64_t place,
     return false;
   --it;
   return place + bytes <= it->first + it->second;
-}
-
-char *Engine::translate(uint64_t place, uint64_t bytes, const char *who) {
-  if (!contains(deviceMemory, place, bytes)) {
-    problem(std::string(who) + ": an address outside of device memory");
-    return nullptr;
-  }
-  return reinterpret_cast<char *>(place & ~kDeviceBit);
 }
 
 void Engine::checkPinned(const void *place, uint64_t bytes, const char *who) {
@@ -100,6 +158,8 @@ Result Engine::add(Stream stream, Work work) {
     problem("work for a stream that is not there");
     return kInvalidValue;
   }
+  if (!fault.empty())
+    return kLaunchFailed;
   streams[stream].push_back(std::move(work));
   // Runs work sometimes early and sometimes late.
   for (uint64_t some = random() % 4 == 0 ? random() % 6 : 0; some > 0; --some)
@@ -119,6 +179,9 @@ bool Engine::runOne() {
   if (work.run)
     work.run();
   chosen.pop_front();
+  if (!fault.empty()) // what follows is lost
+    for (auto &[stream, left] : streams)
+      left.clear();
   return true;
 }
 
@@ -143,15 +206,14 @@ bool Engine::isTouched(uint64_t first, uint64_t last) const {
 void reset(const Settings &settings) {
   Engine &engine = Engine::get();
   std::lock_guard<std::recursive_mutex> lock(engine.mutex);
+  engine.isTest = true;
   engine.settings = settings;
-  engine.random.seed(settings.seed);
   engine.counted = {};
   engine.problems.clear();
+  engine.fault.clear();
   engine.kernels.clear();
   engine.stalled.clear();
-  engine.contexts.assign(size_t(settings.devices), {});
-  for (int i = 0; i < settings.devices; ++i)
-    engine.contexts[size_t(i)].device = i;
+  engine.restart();
 }
 
 void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kernel) {

@@ -3,6 +3,7 @@
 #ifndef TEST_UNIT_GPU_ENGINE_H
 #define TEST_UNIT_GPU_ENGINE_H
 
+#include "ptx/launch.h"
 #include "recording.h"
 #include "runtime/device/cuda/driver_api.h"
 
@@ -22,11 +23,13 @@ struct EventHandle {
   bool asked = false;              ///< by the host
 };
 struct FunctionHandle {
-  std::string symbol;
+  const ptx::Entry *entry;
   uint64_t module = 0;
+  uint64_t mostSharedBytes = 48 << 10; ///< of a launch
 };
 struct ModuleTag {
-  std::map<std::string, int> entries; ///< number of parameters of each entry
+  ptx::Program program;
+  std::vector<uint64_t> variables; ///< addresses
   std::map<std::string, FunctionHandle> functions;
 };
 } // namespace zero::rt::cuda
@@ -35,6 +38,9 @@ namespace recording {
 
 using namespace zero::rt::cuda;
 
+/// CUDA_ERROR_LAUNCH_FAILED.
+inline constexpr Result kLaunchFailed = 719;
+
 /// Work that was submitted to a stream and has not run yet.
 struct Work {
   std::function<bool()> ready; ///< empty: always ready
@@ -42,14 +48,11 @@ struct Work {
   std::vector<uint64_t> places; ///< device and host memory that the work accesses
 };
 
-struct Range {
-  uint64_t bytes;
-  bool operator==(const Range &) const = default;
-};
-
 class Engine {
 public:
   static Engine &get();
+  /// In a program that is no test: ends it with an error if there were problems.
+  ~Engine();
 
   std::recursive_mutex mutex;
   Settings settings;
@@ -60,6 +63,8 @@ public:
   std::vector<ContextHandle> contexts;
   std::set<Event> events;
   std::set<ModuleHandle> modules;
+  ptx::DeviceMemory memory;
+  std::string fault; ///< of a kernel; as in CUDA, nothing runs any more
 
   void problem(const std::string &what) {
     if (problems.size() < 20)
@@ -71,6 +76,13 @@ public:
   Result release(bool onDevice, uint64_t place, const char *call);
   /// Returns the host address of device memory [place, place + bytes). All of it must be allocated.
   char *translate(uint64_t place, uint64_t bytes, const char *who);
+  /// Something that is not a kernel wrote device memory; without `bytes` up to the end.
+  void wrote(uint64_t place, std::optional<uint64_t> bytes = std::nullopt);
+  /// Something that is not a kernel reads it.
+  void checkWritten(uint64_t place, uint64_t bytes, const char *who);
+  /// Runs a kernel of a module.
+  void launch(const ptx::Entry &entry, ptx::Shape shape, const std::vector<uint8_t> &arguments,
+              uint64_t sharedBytes);
   void checkPinned(const void *place, uint64_t bytes, const char *who);
 
   /// Streams.
@@ -85,10 +97,13 @@ public:
   bool isTouched(uint64_t first, uint64_t last) const;
 
 private:
+  Engine();
+  void restart();
   bool runOne();
+  bool isTest = false;
   std::mt19937_64 random{1};
   std::map<Stream, std::deque<Work>> streams;
-  std::map<uint64_t, uint64_t> deviceMemory, hostMemory; ///< sizes in bytes by start address
+  std::map<uint64_t, uint64_t> hostMemory; ///< sizes in bytes by start address
   uint64_t nextStream = 1;
 
   friend void reset(const Settings &);

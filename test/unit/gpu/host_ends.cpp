@@ -6,7 +6,6 @@
 #include "runtime/comm/device/device_group.h"
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/device/cuda/arena.h"
-#include "sum_kernels.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -144,7 +143,6 @@ static std::vector<std::unique_ptr<Communicator>> makeGroup(const GroupOptions &
                                                             bool shared, MakeGroup *make) {
   static uint64_t seed = 0;
   recording::reset({.seed = ++seed, .devices = shared ? 1 : options.ranks});
-  addSumKernels(shared ? options.ranks : 1, options.ranksPerNode);
   const auto lanes = makeLanes(options.ranks, shared);
   std::vector<std::unique_ptr<Communicator>> inner, ends;
   expectOk(make(options, lanes, inner));

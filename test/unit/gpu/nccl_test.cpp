@@ -4,7 +4,6 @@
 #include "recording.h"
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/support/floats.h"
-#include "sum_kernels.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -146,7 +145,6 @@ struct Process {
 
 TEST(NcclProcesses, JoinByAnId) {
   recording::reset({.devices = 2});
-  addSumKernels(1);
   NcclId id;
   {
     Process first(0);
@@ -174,7 +172,6 @@ TEST(NcclProcesses, JoinByAnId) {
 
 TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
   recording::reset({.devices = 1});
-  addSumKernels(1);
   Process process(0);
   NcclId id;
   expectOk(process.nccl->check(process.nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));

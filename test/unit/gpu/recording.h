@@ -2,10 +2,13 @@
 //
 // The recording driver exports the symbols of libcuda, cuBLASLt and NCCL that the runtime uses. Its
 // device memory is host memory at addresses that fault when the host dereferences them. Copies,
-// kernels (functions of the test) and products are executed, but with delay: the driver runs the
-// work of streams later, in an order that the seed selects among those that the events allow.
-// Results are therefore missing if the runtime does not wait for them. Uses that CUDA does not
-// allow are recorded as problems.
+// kernels (in PTX, or functions of the test) and products are executed, but with delay: the driver
+// runs the work of streams later, in an order that the seed selects among those that the events
+// allow. Results are therefore missing if the runtime does not wait for them. Uses that CUDA does
+// not allow are recorded as problems.
+//
+// Without a test that calls reset(), the environment says what Settings say, and problems are
+// printed at the end of the process, which then fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +26,6 @@ struct Settings {
   uint64_t seed = 1;
   int devices = 1;
   int capability = 90;
-  bool products = true; ///< whether products of cuBLASLt are computed
 };
 
 /// Removes kernels, problems and counts. Nothing may be in use.
@@ -34,7 +36,7 @@ void reset(const Settings &settings = {});
 using Kernel = std::function<void(const std::vector<void *> &pointers,
                                   const std::vector<int64_t> &scalars, uint64_t threads)>;
 /// Defines the behaviour of launches of `symbol`, which has this number of parameters of either
-/// kind. The images of modules are text and must declare the symbol.
+/// kind. Modules must declare the symbol; the code that they have for it does not run.
 void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kernel);
 /// Launches of `symbol` do not complete until release() is called.
 void stall(const std::string &symbol);

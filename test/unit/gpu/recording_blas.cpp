@@ -131,22 +131,42 @@ static DType dtypeOf(int type) {
 }
 
 namespace {
-/// A matrix of a batch. Its elements are accessed one at a time as float32.
+/// A matrix of a batch.
 struct View {
   const BlasLayoutTag layout;
   char *start;
+  uint64_t place; ///< on the device
 
-  char *at(int64_t batch, uint64_t row, uint64_t column) const {
-    return start + (batch * layout.stride + int64_t(row) + int64_t(column) * layout.leading) *
-                       int64_t(sizeOf(dtypeOf(layout.type)));
+  int64_t elementBytes() const { return int64_t(sizeOf(dtypeOf(layout.type))); }
+  int64_t offset(int64_t batch, uint64_t column) const {
+    return (batch * layout.stride + int64_t(column) * layout.leading) * elementBytes();
   }
-  float get(int64_t batch, uint64_t row, uint64_t column) const {
-    float value;
-    convertFloats(dtypeOf(layout.type), at(batch, row, column), ZERO_RT_F32, &value, 1);
-    return value;
+  uint64_t columnBytes() const { return layout.rows * uint64_t(elementBytes()); }
+  void getColumn(int64_t batch, uint64_t column, float *values) const {
+    convertFloats(dtypeOf(layout.type), start + offset(batch, column), ZERO_RT_F32, values,
+                  layout.rows);
   }
-  void set(int64_t batch, uint64_t row, uint64_t column, float value) const {
-    convertFloats(ZERO_RT_F32, &value, dtypeOf(layout.type), at(batch, row, column), 1);
+  void setColumn(int64_t batch, uint64_t column, const float *values) const {
+    convertFloats(ZERO_RT_F32, values, dtypeOf(layout.type), start + offset(batch, column),
+                  layout.rows);
+  }
+  /// All elements, column by column; of the transposed matrix, if `transposed`.
+  std::vector<float> read(int64_t batch, bool transposed) const {
+    const uint64_t rows = layout.rows, columns = layout.columns;
+    std::vector<float> values(rows * columns), column(rows);
+    for (uint64_t j = 0; j < columns; ++j) {
+      getColumn(batch, j, column.data());
+      for (uint64_t i = 0; i < rows; ++i)
+        values[transposed ? i * columns + j : j * rows + i] = column[i];
+    }
+    return values;
+  }
+  /// Calls body(address on the device, bytes) for each column.
+  template <typename Body>
+  void forEachColumn(Body body) const {
+    for (int64_t batch = 0; batch < layout.batch; ++batch)
+      for (uint64_t column = 0; column < layout.columns; ++column)
+        body(place + uint64_t(offset(batch, column)), columnBytes());
   }
   /// The number of bytes up to the end of the last element.
   static uint64_t reach(const BlasLayoutTag &layout) {
@@ -160,25 +180,44 @@ struct Call {
   bool transposeA, transposeB;
   float alpha, beta;
   View a, b, c, d;
-  char *bias;
+  std::optional<View> bias;
 
+  /// The terms of each sum are added in order.
   void run() const {
-    const uint64_t depth = transposeA ? a.layout.rows : a.layout.columns;
-    const View vector{{d.layout.type, d.layout.rows, 1, int64_t(d.layout.rows)}, bias};
-    for (int64_t batch = 0; batch < d.layout.batch; ++batch)
-      for (uint64_t row = 0; row < d.layout.rows; ++row)
-        for (uint64_t column = 0; column < d.layout.columns; ++column) {
-          float sum = 0;
-          for (uint64_t k = 0; k < depth; ++k)
-            sum += (transposeA ? a.get(batch, k, row) : a.get(batch, row, k)) *
-                   (transposeB ? b.get(batch, column, k) : b.get(batch, k, column));
-          float result = alpha * sum;
-          if (bias)
-            result += vector.get(0, row, 0);
-          if (beta != 0)
-            result += beta * c.get(batch, row, column);
-          d.set(batch, row, column, result);
+    const uint64_t rows = d.layout.rows, depth = transposeA ? a.layout.rows : a.layout.columns;
+    std::vector<float> sums(rows), added(rows), terms(rows);
+    if (bias)
+      bias->getColumn(0, 0, terms.data());
+    for (int64_t batch = 0; batch < d.layout.batch; ++batch) {
+      const std::vector<float> left = a.read(batch, transposeA), right = b.read(batch, transposeB);
+      for (uint64_t column = 0; column < d.layout.columns; ++column) {
+        std::fill(sums.begin(), sums.end(), 0.0f);
+        for (uint64_t k = 0; k < depth; ++k)
+          for (uint64_t row = 0; row < rows; ++row)
+            sums[row] += left[k * rows + row] * right[column * depth + k];
+        if (beta != 0)
+          c.getColumn(batch, column, added.data());
+        for (uint64_t row = 0; row < rows; ++row) {
+          sums[row] = alpha * sums[row] + (bias ? terms[row] : 0);
+          sums[row] += beta != 0 ? beta * added[row] : 0;
         }
+        d.setColumn(batch, column, sums.data());
+      }
+    }
+  }
+
+  /// What is read must have been written.
+  void checkOperands() const {
+    Engine &engine = Engine::get();
+    auto check = [&](uint64_t place, uint64_t bytes) {
+      engine.checkWritten(place, bytes, "cublasLtMatmul");
+    };
+    a.forEachColumn(check);
+    b.forEachColumn(check);
+    if (beta != 0)
+      c.forEachColumn(check);
+    if (bias)
+      bias->forEachColumn(check);
   }
 };
 } // namespace
@@ -194,7 +233,8 @@ EXPORT BlasStatus cublasLtMatmul(BlasHandle, BlasProduct product, const void *al
   auto view = [&](const void *pointer, BlasLayout layout) {
     if (place(pointer) % algorithm->data[0] != 0)
       engine.problem("cublasLtMatmul: an operand is not aligned as was promised");
-    return View{*layout, engine.translate(place(pointer), View::reach(*layout), "cublasLtMatmul")};
+    return View{*layout, engine.translate(place(pointer), View::reach(*layout), "cublasLtMatmul"),
+                place(pointer)};
   };
   if (bytes < workspaceOf(aLayout, product) || (bytes > 0 && place(workspace) % 256 != 0))
     engine.problem("cublasLtMatmul: the workspace is not what was promised");
@@ -209,14 +249,20 @@ EXPORT BlasStatus cublasLtMatmul(BlasHandle, BlasProduct product, const void *al
             view(b, bLayout),
             view(c, cLayout),
             view(d, dLayout),
-            hasBias ? engine.translate(product->bias, 1, "a bias") : nullptr};
-  for (const View *each : {&call.a, &call.b, &call.c, &call.d})
+            std::nullopt};
+  if (hasBias) {
+    const BlasLayoutTag vector{dLayout->type, dLayout->rows, 1, int64_t(dLayout->rows)};
+    call.bias.emplace(View{vector, engine.translate(product->bias, View::reach(vector), "a bias"),
+                           product->bias});
+  }
+  for (const View *each : {&call.a, &call.b, &call.c, &call.d, call.bias ? &*call.bias : &call.d})
     if (!each->start)
       return kBlasInvalidValue;
   ++engine.counted.products;
-  auto run = [call, computes = engine.settings.products] {
-    if (computes)
-      call.run();
+  auto run = [&engine, call] {
+    call.checkOperands();
+    call.run();
+    call.d.forEachColumn([&](uint64_t at, uint64_t count) { engine.wrote(at, count); });
   };
   engine.add(stream, {nullptr, run, {place(a), place(b), place(c), place(d)}});
   return kBlasSuccess;

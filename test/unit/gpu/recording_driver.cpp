@@ -6,6 +6,8 @@
 
 using namespace recording;
 
+static constexpr Result kInvalidPtx = 218;
+
 #define EXPORT extern "C" __attribute__((visibility("default"))) Result
 #define LOCKED                                                                                     \
   Engine &engine = Engine::get();                                                                  \
@@ -31,11 +33,17 @@ EXPORT cuDriverGetVersion(int *version) {
   return kSuccess;
 }
 EXPORT cuGetErrorName(Result error, const char **text) {
-  *text = error == kOutOfMemory ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_RECORDED";
+  *text = error == kOutOfMemory    ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == kLaunchFailed ? "CUDA_ERROR_LAUNCH_FAILED"
+          : error == kInvalidPtx   ? "CUDA_ERROR_INVALID_PTX"
+                                   : "CUDA_ERROR_RECORDED";
   return kSuccess;
 }
 EXPORT cuGetErrorString(Result error, const char **text) {
-  *text = error == kOutOfMemory ? "out of memory" : "as the recording driver says";
+  LOCKED;
+  *text = error == kOutOfMemory    ? "out of memory"
+          : error == kLaunchFailed ? engine.fault.c_str()
+                                   : "as the recording driver says";
   return kSuccess;
 }
 EXPORT cuDeviceGetCount(int *count) {
@@ -79,30 +87,37 @@ EXPORT cuCtxSetCurrent(Context context) {
 // Modules and launches
 //===----------------------------------------------------------------------===//
 
-/// Parses ".entry NAME(.param ..., .param ...)" of a text.
-static std::map<std::string, int> entriesOf(const std::string &text) {
-  std::map<std::string, int> entries;
-  for (size_t at = 0; (at = text.find(".entry ", at)) != std::string::npos;) {
-    const size_t begin = at + 7, open = text.find('(', begin), close = text.find(')', open);
-    int parameters = 0;
-    for (size_t next = open; (next = text.find(".param", next)) < close; ++next)
-      ++parameters;
-    std::string name = text.substr(begin, open - begin);
-    name.erase(name.find_last_not_of(" \n\t") + 1);
-    entries[name] = parameters;
-    at = close;
-  }
-  return entries;
+/// Makes memory for a variable of a module.
+static uint64_t makeVariable(const ptx::Variable &variable) {
+  ptx::Region &region = Engine::get().memory.allocate(variable.bytes);
+  std::memset(region.host.get(), 0, variable.bytes);
+  std::memcpy(region.host.get(), variable.initial.data(), variable.initial.size());
+  region.shadow.fill(0, variable.bytes);
+  return region.address;
 }
 
+static void release(ModuleHandle module) {
+  for (uint64_t address : module->variables)
+    Engine::get().memory.release(address);
+  delete module;
+}
+
+/// The buffer and its size are the two options that the runtime passes.
 EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int *, void **values) {
   IN_CONTEXT;
-  auto entries = entriesOf(static_cast<const char *>(image));
-  if (entries.empty()) {
-    std::strcpy(static_cast<char *>(values[0]), "no entry");
-    return 218;
+  auto made = std::make_unique<ModuleTag>();
+  auto makeOne = [&](const ptx::Variable &variable) {
+    return made->variables.emplace_back(makeVariable(variable));
+  };
+  try {
+    made->program = ptx::load(static_cast<const char *>(image), makeOne);
+  } catch (const ptx::TextError &error) {
+    std::snprintf(static_cast<char *>(values[0]), reinterpret_cast<size_t>(values[1]), "%s",
+                  error.what());
+    release(made.release());
+    return kInvalidPtx;
   }
-  *module = new ModuleTag{entries, {}};
+  *module = made.release();
   engine.modules.insert(*module);
   ++engine.counted.made;
   ++engine.counted.alive;
@@ -116,52 +131,89 @@ EXPORT cuModuleUnload(ModuleHandle module) {
   }
   if (engine.isTouched(reinterpret_cast<uint64_t>(module), reinterpret_cast<uint64_t>(module) + 1))
     engine.problem("cuModuleUnload of a module in use");
-  delete module;
+  release(module);
   --engine.counted.alive;
   return kSuccess;
 }
 EXPORT cuModuleGetFunction(Function *function, ModuleHandle module, const char *name) {
   IN_CONTEXT;
-  auto entry = module->entries.find(name);
+  auto entry = module->program.entries.find(name);
+  if (entry == module->program.entries.end())
+    return kNotFound;
   auto kernel = engine.kernels.find(name);
-  if (entry == module->entries.end())
-    return kNotFound;
-  if (kernel == engine.kernels.end()) {
-    engine.problem(std::string("nobody knows what '") + name + "' does");
-    return kNotFound;
-  }
-  if (entry->second != std::get<0>(kernel->second) + std::get<1>(kernel->second))
+  if (kernel != engine.kernels.end() &&
+      entry->second.parameters.size() !=
+          size_t(std::get<0>(kernel->second) + std::get<1>(kernel->second)))
     engine.problem(std::string("'") + name + "' declares another number of parameters");
   *function =
-      &module->functions.try_emplace(name, FunctionHandle{name, reinterpret_cast<uint64_t>(module)})
+      &module->functions
+           .try_emplace(name, FunctionHandle{&entry->second, reinterpret_cast<uint64_t>(module)})
            .first->second;
   return kSuccess;
 }
-EXPORT cuFuncSetAttribute(Function, int, int) { return kSuccess; }
+EXPORT cuFuncSetAttribute(Function function, int attribute, int value) {
+  if (attribute != kMaxDynamicSharedBytes)
+    return kInvalidValue;
+  function->mostSharedBytes = uint64_t(value);
+  return kSuccess;
+}
 
-EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ,
-                      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned, Stream stream,
-                      void **arguments, void **extra) {
-  IN_CONTEXT;
-  if (gridX == 0 || blockX == 0 || blockX > 1024 || gridY * gridZ * blockY * blockZ != 1 || extra)
-    engine.problem("cuLaunchKernel of '" + function->symbol + "' with a shape that is refused");
-  const auto &[pointers, scalars, kernel] = engine.kernels.at(function->symbol);
-  Work work;
-  work.places = {function->module};
+/// A launch of a function of the test.
+static void runOnHost(Engine &engine, const std::string &symbol, void **arguments, uint64_t threads,
+                      Work &work) {
+  const auto &[pointers, scalars, kernel] = engine.kernels.at(symbol);
+  std::vector<uint64_t> places;
   std::vector<void *> addresses;
   for (int i = 0; i < pointers; ++i) {
-    const uint64_t place = *static_cast<uint64_t *>(arguments[i]);
-    work.places.push_back(place);
-    addresses.push_back(engine.translate(place, 1, function->symbol.c_str()));
+    places.push_back(*static_cast<uint64_t *>(arguments[i]));
+    addresses.push_back(engine.translate(places.back(), 1, symbol.c_str()));
   }
   std::vector<int64_t> numbers;
   for (int i = 0; i < scalars; ++i)
     numbers.push_back(*static_cast<int64_t *>(arguments[pointers + i]));
-  if (engine.stalled.count(function->symbol))
-    work.ready = [symbol = function->symbol] { return !Engine::get().stalled.count(symbol); };
-  work.run = [run = kernel, addresses, numbers, threads = uint64_t(gridX) * blockX] {
+  work.places.insert(work.places.end(), places.begin(), places.end());
+  work.run = [&engine, run = kernel, places, addresses, numbers, threads] {
     run(addresses, numbers, threads);
+    for (uint64_t place : places)
+      engine.wrote(place);
   };
+}
+
+/// A launch of the code of a module.
+static void interpret(Engine &engine, const ptx::Entry &entry, ptx::Shape shape, void **arguments,
+                      uint64_t sharedBytes, Work &work) {
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i < entry.parameters.size(); ++i) {
+    const ptx::Parameter &parameter = entry.parameters[i];
+    bytes.resize(parameter.offset + parameter.bytes);
+    std::memcpy(bytes.data() + parameter.offset, arguments[i], parameter.bytes);
+    uint64_t place = 0;
+    if (parameter.bytes == sizeof(place))
+      std::memcpy(&place, arguments[i], sizeof(place));
+    if (engine.memory.find(place, 0))
+      work.places.push_back(place);
+  }
+  work.run = [&engine, &entry, shape, bytes, sharedBytes] {
+    engine.launch(entry, shape, bytes, sharedBytes);
+  };
+}
+
+EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                      Stream stream, void **arguments, void **extra) {
+  IN_CONTEXT;
+  const std::string &symbol = function->entry->name;
+  if (gridX == 0 || blockX == 0 || blockX > 1024 || gridY * gridZ * blockY * blockZ != 1 || extra ||
+      function->entry->sharedBytes + sharedBytes > function->mostSharedBytes)
+    engine.problem("cuLaunchKernel of '" + symbol + "' with a shape that is refused");
+  Work work;
+  work.places = {function->module};
+  if (engine.kernels.count(symbol))
+    runOnHost(engine, symbol, arguments, uint64_t(gridX) * blockX, work);
+  else
+    interpret(engine, *function->entry, {gridX, blockX}, arguments, sharedBytes, work);
+  if (engine.stalled.count(symbol))
+    work.ready = [symbol] { return !Engine::get().stalled.count(symbol); };
   ++engine.counted.launches;
   return engine.add(stream, std::move(work));
 }
@@ -196,12 +248,15 @@ EXPORT cuMemFreeHost(void *memory) {
 }
 
 static Result copy(Engine &engine, char *destination, const char *source, size_t bytes,
-                   std::vector<uint64_t> places, Stream stream) {
+                   std::array<uint64_t, 2> places, Stream stream) {
   ++engine.counted.copies;
   if (!destination || !source)
     return kInvalidValue;
-  return engine.add(
-      stream, {nullptr, [=] { std::memmove(destination, source, bytes); }, std::move(places)});
+  auto run = [=, &engine] {
+    std::memmove(destination, source, bytes);
+    engine.wrote(places[0], bytes);
+  };
+  return engine.add(stream, {nullptr, run, {places[0], places[1]}});
 }
 
 EXPORT cuMemcpyHtoDAsync_v2(Address destination, const void *source, size_t bytes, Stream stream) {
@@ -216,7 +271,7 @@ EXPORT cuMemcpyDtoHAsync_v2(void *destination, Address source, size_t bytes, Str
   engine.checkPinned(destination, bytes, __func__);
   std::memset(destination, 0xcd, bytes); // the contents are undefined until the copy is complete
   return copy(engine, static_cast<char *>(destination), engine.translate(source, bytes, __func__),
-              bytes, {source, reinterpret_cast<uint64_t>(destination)}, stream);
+              bytes, {reinterpret_cast<uint64_t>(destination), source}, stream);
 }
 EXPORT cuMemcpyDtoDAsync_v2(Address destination, Address source, size_t bytes, Stream stream) {
   IN_CONTEXT;
@@ -228,7 +283,11 @@ EXPORT cuMemsetD8Async(Address destination, unsigned char value, size_t bytes, S
   char *memory = engine.translate(destination, bytes, __func__);
   if (!memory)
     return kInvalidValue;
-  return engine.add(stream, {nullptr, [=] { std::memset(memory, value, bytes); }, {destination}});
+  auto run = [=, &engine] {
+    std::memset(memory, value, bytes);
+    engine.wrote(destination, bytes);
+  };
+  return engine.add(stream, {nullptr, run, {destination}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,6 +309,8 @@ EXPORT cuStreamQuery(Stream stream) {
   if (!engine.isStream(stream))
     return kInvalidValue;
   engine.progress();
+  if (!engine.fault.empty())
+    return kLaunchFailed;
   return engine.isDone(stream) ? kSuccess : kNotReady;
 }
 EXPORT cuStreamWaitEvent(Stream stream, Event event, unsigned) {
@@ -303,5 +364,7 @@ EXPORT cuEventQuery(Event event) {
   ++engine.counted.queries;
   event->asked = true;
   engine.progress();
+  if (!engine.fault.empty())
+    return kLaunchFailed;
   return event->done >= event->recorded ? kSuccess : kNotReady;
 }

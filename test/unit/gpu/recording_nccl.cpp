@@ -26,6 +26,7 @@ struct Given {
   const char *source = nullptr;
   uint64_t sourceBytes = 0;
   char *destination = nullptr;
+  uint64_t place = 0, destinationBytes = 0; ///< of the destination, on the device
 };
 
 /// Ranks communicate through a folder, so they may be separate processes. Each rank writes files
@@ -147,6 +148,7 @@ static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body)
     for (int rank = 0; rank < folder->ranks; ++rank)
       sources.push_back(folder->get(name, rank));
     body(sources, part.destination);
+    Engine::get().wrote(part.place, part.destinationBytes);
   };
   engine.add(stream, {ready, run, {}});
   return kNcclSuccess;
@@ -157,7 +159,8 @@ static Given translated(const void *source, uint64_t sourceBytes, void *destinat
   LOCKED;
   auto place = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
   return {engine.translate(place(source), sourceBytes, "NCCL"), sourceBytes,
-          engine.translate(place(destination), destinationBytes, "NCCL")};
+          engine.translate(place(destination), destinationBytes, "NCCL"), place(destination),
+          destinationBytes};
 }
 
 static DType dtypeOf(int type) {
