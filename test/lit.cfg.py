@@ -43,6 +43,10 @@ config.environment["PYTHONPATH"] = os.pathsep.join(
     [os.path.join(config.test_source_root, "support"), package])
 
 config.substitutions.append(("%python", os.path.join(source, ".deps", "venv", "bin", "python")))
+# A GPU without a GPU: see docs/design/gpu-runtime.md.
+recording = os.path.join(build, "test", "unit", "gpu", "libzero-recording-cuda.so")
+config.substitutions.append(("%recording_gpu", f"env CUDA_HOME=/nonexistent ZERO_CUDA_DRIVER={recording}"
+                             f" ZERO_CUBLASLT={recording} ZERO_NCCL={recording}"))
 config.substitutions.append(("%data", os.path.join(config.test_source_root, "data")))
 config.substitutions.append(("%build", build))
 config.substitutions.append(("%llvm_tools", config.llvm_tools))
