@@ -1,9 +1,10 @@
 //===- driver_test.cpp - with a driver and without one --------------------===//
 
 #include "recording.h"
+#include "runtime/device/cuda/arena.h"
 #include "runtime/device/cuda/code.h"
 #include "runtime/device/cuda/cublaslt.h"
-#include "runtime/device/cuda/driver.h"
+#include "runtime/device/cuda/lanes.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -84,6 +85,63 @@ TEST(CudaDriver, NamesItsErrors) {
   ASSERT_TRUE(Driver::open(driver).ok());
   expectFails(driver->check(kOutOfMemory, "cuMemAlloc"), ZERO_RT_IO,
               "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (out of memory)");
+}
+
+/// Modules on the recording driver.
+class CudaModule : public testing::Test {
+protected:
+  void SetUp() override {
+    recording::reset();
+    std::shared_ptr<const Driver> driver;
+    const uint32_t lane = 0;
+    ASSERT_TRUE(Driver::open(driver).ok());
+    ASSERT_TRUE(Gpu::open(driver, 0, gpu).ok());
+    ASSERT_TRUE(Lanes::create(gpu, {&lane, 1}, 30, lanes).ok());
+  }
+  Status load(const std::string &text) { return GpuModule::load(gpu, text.c_str(), module); }
+
+  static constexpr const char *kHeader = ".version 7.0\n.target sm_80\n.address_size 64\n";
+  Setting path{"ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA};
+  std::shared_ptr<const Gpu> gpu;
+  std::shared_ptr<Lanes> lanes;
+  std::unique_ptr<GpuModule> module;
+};
+
+TEST_F(CudaModule, OfAnotherKindIsRefusedByName) {
+  const uint64_t before = recording::counts().alive;
+  expectFails(
+      load(std::string(kHeader) + ".visible .entry k() {\nnanosleep.u32 5;\n}\n"),
+      ZERO_RT_UNSUPPORTED,
+      "CUDA_ERROR_INVALID_PTX (as the recording driver says): line 5: 'nanosleep.u32': this "
+      "opcode is not implemented");
+  expectFails(load("\x50\xed\x55\xba"), ZERO_RT_UNSUPPORTED, "machine code: compile with");
+  EXPECT_EQ(recording::counts().alive, before);
+}
+
+TEST_F(CudaModule, ThatFailsFailsFromThenOn) {
+  const std::string code = ".visible .entry k(.param .u64 p) {\n.reg .b64 %l;\n.reg .b32 %r;\n"
+                           "ld.param.b64 %l, [p];\nld.global.b32 %r, [%l];\n}\n";
+  ASSERT_TRUE(load(kHeader + code).ok());
+  Function function;
+  ASSERT_TRUE(module->find("k", function).ok());
+  Address address;
+  ASSERT_EQ(gpu->driver().cuMemAlloc(&address, 8), kSuccess);
+  auto launch = [&](Address at) {
+    void *arguments[] = {&at};
+    return gpu->driver().check(gpu->driver().cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0,
+                                                            lanes->current(), arguments, nullptr),
+                               "cuLaunchKernel");
+  };
+  ASSERT_EQ(gpu->driver().cuMemsetD8Async(address, 1, 8, lanes->current()), kSuccess);
+  EXPECT_TRUE(launch(address + 4).ok());
+  EXPECT_TRUE(lanes->finish().ok());
+  EXPECT_TRUE(launch(address + 8).ok());
+  const char *what = "CUDA_ERROR_LAUNCH_FAILED (kernel 'k', line 8 (ld.global.b32): thread 0 of "
+                     "block 0: reads 4 bytes at byte 8 of an allocation of 8 bytes)";
+  expectFails(lanes->finish(), ZERO_RT_INTERNAL, what);
+  expectFails(launch(address), ZERO_RT_INTERNAL, what);
+  EXPECT_EQ(recording::problems().size(), 1u);
+  EXPECT_EQ(gpu->driver().cuMemFree(address), kSuccess);
 }
 
 TEST(Cublaslt, ThatIsNotThereIsOneClearError) {

@@ -102,6 +102,13 @@ static void release(ModuleHandle module) {
   delete module;
 }
 
+/// A fatbin begins with this number.
+static bool isMachineCode(const void *image) {
+  uint32_t magic;
+  std::memcpy(&magic, image, sizeof(magic));
+  return magic == 0xba55ed50;
+}
+
 /// The buffer and its size are the two options that the runtime passes.
 EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int *, void **values) {
   IN_CONTEXT;
@@ -110,6 +117,8 @@ EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int
     return made->variables.emplace_back(makeVariable(variable));
   };
   try {
+    if (isMachineCode(image))
+      throw ptx::TextError(1, "machine code: compile with CUDA_HOME=/nonexistent for PTX");
     made->program = ptx::load(static_cast<const char *>(image), makeOne);
   } catch (const ptx::TextError &error) {
     std::snprintf(static_cast<char *>(values[0]), reinterpret_cast<size_t>(values[1]), "%s",

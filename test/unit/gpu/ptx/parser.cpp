@@ -398,9 +398,7 @@ private:
     Operand operand{.kind = Operand::Name, .name = resolve(name)};
     if (take("|"))
       operand.second = resolve(word("a register"));
-    else if (take("+"))
-      operand.number = parseNumber().number;
-    else if (is("-"))
+    else if (take("+") || is("-"))
       operand.number = parseNumber().number;
     return operand;
   }

@@ -40,7 +40,7 @@ T canonical(T value) {
   if constexpr (std::is_same_v<T, float>)
     return std::isnan(value) ? std::bit_cast<float>(0x7fffffffu) : value;
   else if constexpr (std::is_same_v<T, Half>)
-    return value != value ? std::bit_cast<Half>(uint16_t(0x7fff)) : value;
+    return std::isnan(float(value)) ? std::bit_cast<Half>(uint16_t(0x7fff)) : value;
   else
     return value;
 }
