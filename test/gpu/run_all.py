@@ -1,10 +1,9 @@
 """Runs the checks that need a GPU, and prints a table of the results.
 
-usage: run [--build BUILD] [--device cuda|simulated] [--graphs mlp,gpt2-tiny] [--ranks 1,2,4]
+usage: run [--build BUILD] [--graphs mlp,gpt2-tiny] [--ranks 1,2,4]
 
 Ranks share GPU 0, so sums have the order of ranks and stages must be bitwise identical. Exits with
-1 if a check failed, and with 2 if there is no GPU. With --device=simulated, which tests this
-script, one core does the work of a GPU's threads; checks that need a GPU are omitted.
+1 if a check failed, and with 2 if there is no GPU.
 """
 
 import argparse
@@ -63,7 +62,7 @@ def communicator(build):
 def ground_truth(args, graph, work):
     """Compares with PyTorch's losses and gradients; stages must be bitwise identical."""
     done = subprocess.run([sys.executable, TEST / "execute/check_groundtruth.py", TEST / "data", work, graph,
-                           f"--ranks={args.ranks}", f"--device={args.device}", "--optimizers=adamw"],
+                           f"--ranks={args.ranks}", "--device=cuda", "--optimizers=adamw"],
                           capture_output=True, text=True, timeout=3000)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout.strip().splitlines()[-1]
@@ -74,7 +73,7 @@ def certificate(args, graph, work):
     graph, details = Graph(TEST / "data", graph, work), []
     for stage in (0, 3):
         ranks = max(map(int, args.ranks.split(",")))
-        report = graph.run(graph.compile(stage, ranks, f"--device={args.device}"), 3).report
+        report = graph.run(graph.compile(stage, ranks, "--device=cuda"), 3).report
         peak = report["memory"]["device"]["peak"]
         taken = {rank["arena_bytes"] for rank in report["per_rank"]}
         assert taken == {peak}, f"stage {stage}: {peak} bytes were certified, {taken} allocated"
@@ -113,7 +112,7 @@ def step_time(args, graph, work):
     graph = Graph(TEST / "data", graph, work)
     seconds = []
     for stage in (0, 3):
-        executable = graph.compile(stage, 1, f"--device={args.device}", "--optimizer=adamw")
+        executable = graph.compile(stage, 1, "--device=cuda", "--optimizer=adamw")
         report = graph.run(executable, args.steps).report
         seconds.append(np.median(report["seconds"][5:]))
     torch = torch_step(graph, args.steps)
@@ -124,7 +123,6 @@ def step_time(args, graph, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--build", type=Path, default=TEST.parent / "build")
-    parser.add_argument("--device", choices=("cuda", "simulated"), default="cuda")
     parser.add_argument("--graphs", default="mlp,gpt2-tiny")
     parser.add_argument("--timed", default="gpt2-tiny,gpt2-mini")
     parser.add_argument("--ranks", default="1,2,4")
@@ -134,21 +132,18 @@ def main():
     os.environ["PYTHONPATH"] = str(TEST / "support")
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        if args.device == "cuda":
-            try:
-                graph = Graph(TEST / "data", "mlp", work)
-                graph.run(graph.compile(0, 1, "--device=cuda"), 1)
-            except Failed as error:
-                print(error)
-                sys.exit(2)
+        try:
+            graph = Graph(TEST / "data", "mlp", work)
+            graph.run(graph.compile(0, 1, "--device=cuda"), 1)
+        except Failed as error:
+            print(error)
+            sys.exit(2)
         table = Table()
-        if args.device == "cuda":
-            table.check("communicator between ranks on one GPU", lambda: communicator(args.build))
+        table.check("communicator between ranks on one GPU", lambda: communicator(args.build))
         for name in args.graphs.split(","):
             table.check(f"{name}: PyTorch's numbers, equal stages", lambda: ground_truth(args, name, work))
             table.check(f"{name}: certificate", lambda: certificate(args, name, work))
-        if args.device == "cuda":
-            table.check("mlp: a process for each GPU", lambda: processes("mlp", work))
+        table.check("mlp: a process for each GPU", lambda: processes("mlp", work))
         for name in filter(None, args.timed.split(",")):
             table.check(f"{name}: a step", lambda: step_time(args, name, work))
     sys.exit(1 if table.failed else 0)
