@@ -162,7 +162,7 @@ def check_no_divisor(case):
     """Two of three ranks cannot keep the global batch: it becomes smaller, and a warning says so."""
     model = [case.graph.folder / "model.onnx", *MODEL, "--ranks=3"]
     job = case.start("--processes=3", "--save-every=1", "--restarts=3", "--min-ranks=2", model=model,
-                     stalls=False, steps=1000)
+                     stalls=False, steps=1_000_000)
     case.wait()
     job.disturb(2)
     job.disturb(2, attempt=1)

@@ -39,7 +39,6 @@ namespace recording {
 using namespace zero::rt::cuda;
 
 /// CUDA_ERROR_LAUNCH_FAILED.
-inline constexpr Result kLaunchFailed = 719;
 
 /// Work that was submitted to a stream and has not run yet.
 struct Work {
