@@ -12,9 +12,10 @@ const char *const kBegin = "mov.u32 %r1, %tid.x;\nmul.wide.u32 %l1, %r1, 4;\n"
 const char *const kNumbers = ".shared .align 4 .b8 numbers[256];\n";
 
 /// The message of the fault of a launch.
-std::string faultOf(Machine &machine, ptx::Shape shape, uint64_t number = 0) {
+std::string faultOf(Machine &machine, ptx::Shape shape, uint64_t number = 0,
+                    uint64_t sharedBytes = 0) {
   try {
-    machine.launch(shape, number);
+    machine.launch(shape, number, sharedBytes);
   } catch (const ptx::Fault &fault) {
     return fault.what();
   }
@@ -225,6 +226,62 @@ TEST(MeetingChecks, KnowThatThreadsMayComeLater) {
             "no fault");
 }
 
+const std::string kMultiply = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                              "{%r2, %r3, %r4, %r5}, {%r6, %r7, %r8, %r9}, {%r10, %r11}, "
+                              "{%r2, %r3, %r4, %r5};\n";
+/// Each thread writes 16 bytes of shared memory, whose address is %l2.
+const std::string kRows = ".shared .align 16 .b8 rows[512];\n"
+                          "mul.wide.u32 %l2, %r1, 16;\nmov.b64 %l3, rows;\n"
+                          "add.s64 %l2, %l3, %l2;\n"
+                          "st.shared.v4.b32 [%l2], {%r1, %r1, %r1, %r1};\n";
+std::string loadMatrix(const std::string &address) {
+  return "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [" + address + "];\n";
+}
+
+TEST(MeetingChecks, FindMatricesOfSomeThreads) {
+  for (const std::string &code : {kMultiply, kRows + loadMatrix("%l2")}) {
+    EXPECT_EQ(faultOf(code), "no fault");
+    // Threads may come later, if all do.
+    EXPECT_EQ(faultOf(std::string(kHalf) + "mov.b32 %r2, 0;\nSKIP:\n" + code), "no fault");
+    expectPart(faultOf(kHalf + code + "SKIP:\nbar.warp.sync -1;\n"),
+               "threads wait for each other at different places");
+    expectPart(faultOf("setp.lt.u32 %p1, %r1, 16;\n@%p1 ret;\n" + code),
+               "thread 0 of block 0: does not take part in what all 32 threads of a warp must do");
+    expectPart(faultOf(code, {1, 31}), "thread 31 of block 0: does not take part");
+  }
+  expectPart(faultOf("setp.lt.u32 %p1, %r1, 16;\n@%p1 " + kMultiply),
+             "threads wait for each other at different places");
+}
+
+TEST(MatrixChecks, FindWrongRows) {
+  const std::string barrier = "bar.warp.sync -1;\n";
+  expectPart(faultOf(kRows + barrier + loadMatrix("%l2+8")), "the address is not a multiple of 16");
+  EXPECT_EQ(faultOf(kRows + barrier + loadMatrix("%l2+384")), "no fault"); // of lanes 0 to 7
+  expectPart(faultOf(kRows + barrier + loadMatrix("%l2+400")),
+             "thread 7 of block 0: accesses byte 512 of 512 bytes of shared memory");
+  expectPart(faultOf(kRows + loadMatrix("%l2+16")),
+             "thread 0 of block 0: reads 16 bytes that thread 1 writes, without a barrier between");
+  expectPart(faultOf(kRows + barrier + loadMatrix("%l2") + "st.shared.b32 [rows+16], %r2;\n"),
+             "writes 4 bytes that thread 1 reads, without a barrier between");
+  expectPart(faultOf(".shared .align 16 .b8 rows[16];\n" + loadMatrix("rows")),
+             "reads 16 bytes that nobody has written");
+}
+
+TEST(AddressChecks, FindTheEndOfParameters) {
+  const std::string code = "mov.b64 %l2, n;\nld.param.b64 %l3, [%l2";
+  EXPECT_EQ(faultOf(code + "];\n"), "no fault");
+  expectPart(faultOf(code + "+8];\n"), "reads byte 16 of the parameters, which is in none");
+  expectPart(faultOf(code + "+4];\n"), "the address is not a multiple of 8");
+}
+
+TEST(AddressChecks, FindTheEndOfTheMemoryOfALaunch) {
+  const std::string code = "mov.b64 %l2, own;\nst.shared.b32 [%l2+256], %r1;\n";
+  expectPart(faultOf(".shared .align 4 .b8 own[260];\n" + code, {1, 1}), "no fault");
+  Machine machine(".extern .shared .align 16 .b8 own[];\n" + entryOf(kBegin + code));
+  EXPECT_EQ(faultOf(machine, {1, 1}, 0, 260), "no fault");
+  expectPart(faultOf(machine, {1, 1}, 0, 256), "accesses byte 256 of 256 bytes of shared memory");
+}
+
 TEST(LaunchChecks, KnowTheLimitOfThreads) {
   Machine machine(".visible .entry k(.param .u64 a, .param .u64 b) .maxntid 64 { ret; }");
   expectPart(faultOf(machine, {1, 65}), "65 threads in a block, at most 64 are declared");
@@ -242,7 +299,22 @@ TEST(TextChecks, NameWhatIsNotImplemented) {
   expectPart(errorOf(entryOf("add.rn.ftz.f32 %r1, %r1, %r1;\n")), "'.ftz' is not implemented");
   expectPart(errorOf(entryOf("add.f32 %r1, %r1, %r1;\n")), "only with '.rn'"); // may be contracted
   expectPart(errorOf(entryOf("call f, (%r1);\n")), "expected");
-  expectPart(errorOf(".extern .func f;\n"), "expected an entry or a variable, got '.extern'");
+  expectPart(errorOf(".extern .func f;\n"), "expected '.shared', got '.func'");
+}
+
+TEST(TextChecks, NameMatricesThatAreNotImplemented) {
+  auto multiply = [](const std::string &modifiers, const std::string &d = "{%r1, %r2, %r3, %r4}") {
+    return errorOf(entryOf("mma.sync.aligned." + modifiers + " " + d +
+                           ", {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%r1, %r2, %r3, %r4};\n"));
+  };
+  EXPECT_EQ(multiply("m16n8k16.row.col.f32.bf16.bf16.f32"), "no error");
+  expectPart(multiply("m16n8k8.row.col.f32.f16.f16.f32"), "only with '.m16n8k16'");
+  expectPart(multiply("m16n8k16.row.col.f16.f16.f16.f16"), "this type is not implemented");
+  expectPart(multiply("m16n8k16.row.col.f32.f16.bf16.f32"), "this type is not implemented");
+  expectPart(multiply("m16n8k16.row.col.f32.f16.f16.f32", "{%r1, %r2}"),
+             "expected a vector of 4 registers");
+  expectPart(errorOf(entryOf("ldmatrix.sync.aligned.m8n8.x2.shared.b8 {%r1, %r2}, [%r3];\n")),
+             "only with '.b16'");
 }
 
 TEST(TextChecks, NameWhatIsWrong) {
@@ -255,6 +327,8 @@ TEST(TextChecks, NameWhatIsWrong) {
   expectPart(errorOf(entryOf("@%r1 bra A;\nA:\n")), "its guard '%r1' is no predicate");
   expectPart(errorOf(entryOf("ld.param.b64 %l1, [other];\n")), "expected a parameter");
   expectPart(errorOf(entryOf("ld.param.b64 %l1, [n+4];\n")), "outside of the parameter 'n'");
+  expectPart(errorOf(entryOf("ld.param.v2.b32 {%r1, %r2}, [n+4];\n")),
+             "outside of the parameter 'n'");
   expectPart(errorOf(entryOf("setp.lo.f16 %p1, %h1, %r1;\n")), "is of another size");
   expectPart(errorOf(entryOf("setp.ltu.s32 %p1, %r1, %r1;\n")), "no such comparison");
   expectPart(errorOf(entryOf("cvt.f32.s32 %r1, %r1;\n")), "it does not say how it rounds");

@@ -3,6 +3,7 @@
 #include "decode.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace ptx {
 
@@ -14,12 +15,35 @@ Registers::Registers(const EntryText &text, const ModuleText &module, const Glob
     : text(text), module(module), globals(globals) {
   for (const auto &[name, type] : text.registers)
     places[name] = take(type == Type::Pred ? 4 : bytesOf(type) * kLanes);
+  placeVariables();
+}
+
+static void collectNames(const Operand &operand, std::unordered_set<std::string_view> &names) {
+  names.insert(operand.name);
+  for (const Operand &part : operand.parts)
+    collectNames(part, names);
+}
+
+/// An entry has the shared variables that it names. The memory that a launch adds is behind them.
+void Registers::placeVariables() {
+  std::unordered_set<std::string_view> names;
+  for (const Statement &statement : text.statements)
+    for (const Operand &operand : statement.operands)
+      collectNames(operand, names);
+  auto place = [&](const Variable &variable, uint64_t &bytes) {
+    bytes = (bytes + variable.alignment - 1) / variable.alignment * variable.alignment;
+    if (addresses.try_emplace(variable.name, bytes).second)
+      bytes += variable.bytes;
+  };
   for (const Variable &variable : text.variables)
-    if (variable.space == Space::Local) {
-      localBytes = (localBytes + variable.alignment - 1) / variable.alignment * variable.alignment;
-      addresses[variable.name] = localBytes;
-      localBytes += variable.bytes;
-    }
+    if (variable.space == Space::Local)
+      place(variable, localBytes);
+  for (bool ofLaunch : {false, true})
+    for (const auto *variables : {&text.variables, &module.variables})
+      for (const Variable &variable : *variables)
+        if (variable.space == Space::Shared && variable.ofLaunch == ofLaunch &&
+            names.count(variable.name))
+          place(variable, sharedBytes);
 }
 
 uint32_t Registers::take(uint32_t bytes) {
@@ -54,20 +78,13 @@ std::optional<uint32_t> Registers::special(const std::string &name) {
   return found->second;
 }
 
-std::optional<uint64_t> Registers::addressOf(const std::string &name) {
+std::optional<uint64_t> Registers::addressOf(const std::string &name) const {
   if (auto found = addresses.find(name); found != addresses.end())
     return found->second;
   if (auto found = globals.find(name); found != globals.end())
     return found->second;
-  for (const auto *variables : {&text.variables, &module.variables})
-    for (const Variable &variable : *variables)
-      if (variable.name == name && variable.space == Space::Shared) {
-        sharedBytes =
-            (sharedBytes + variable.alignment - 1) / variable.alignment * variable.alignment;
-        const uint64_t address = addresses[name] = sharedBytes;
-        sharedBytes += variable.bytes;
-        return address;
-      }
+  if (const Parameter *found = parameter(name))
+    return found->offset;
   return std::nullopt;
 }
 
@@ -209,7 +226,7 @@ uint32_t Decoding::label(size_t index) const {
   return uint32_t(found->second);
 }
 
-void Decoding::address(size_t index, Space space) {
+void Decoding::address(size_t index, Space space, Type type) {
   const Operand &place = operand(index);
   if (place.kind != Operand::Address)
     fail("expected an address in brackets");
@@ -222,7 +239,7 @@ void Decoding::address(size_t index, Space space) {
   Operand base = place;
   base.kind = Operand::Name;
   base.number = 0;
-  made.a = sourceOf(base, Type::B64);
+  made.a = sourceOf(base, type);
 }
 
 void Decoding::secondDestination(size_t index) {
@@ -250,7 +267,7 @@ static const Opcodes &opcodes() {
   static const Opcodes all = [] {
     Opcodes made;
     for (auto *add : {addArithmetic, addBits, addComparisons, addControl, addConversions,
-                      addFunctions, addMemory, addMoves, addWarpFunctions})
+                      addFunctions, addMatrices, addMemory, addMoves, addWarpFunctions})
       add(made);
     return made;
   }();

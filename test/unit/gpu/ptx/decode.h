@@ -24,13 +24,14 @@ public:
   uint32_t constant(uint64_t bits, uint32_t bytes);
   std::optional<uint32_t> special(const std::string &name);
   /// The address of a variable in its own space.
-  std::optional<uint64_t> addressOf(const std::string &name);
+  std::optional<uint64_t> addressOf(const std::string &name) const;
   const Parameter *parameter(const std::string &name) const;
   /// Writes what an entry needs to know.
   void describe(Entry &entry) const;
 
 private:
   uint32_t take(uint32_t bytes);
+  void placeVariables();
 
   const EntryText &text;
   const ModuleText &module;
@@ -72,7 +73,7 @@ public:
   int64_t integer(size_t index) const;
   uint32_t label(size_t index) const;
   /// Sets space, base and offset of the instruction from an address.
-  void address(size_t index, Space space);
+  void address(size_t index, Space space, Type type = Type::B64);
   /// The second result, in "d|p".
   void secondDestination(size_t index);
 
@@ -104,6 +105,7 @@ void addComparisons(Opcodes &opcodes);
 void addControl(Opcodes &opcodes);
 void addConversions(Opcodes &opcodes);
 void addFunctions(Opcodes &opcodes);
+void addMatrices(Opcodes &opcodes);
 void addMemory(Opcodes &opcodes);
 void addMoves(Opcodes &opcodes);
 void addWarpFunctions(Opcodes &opcodes);

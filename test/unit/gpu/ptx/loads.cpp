@@ -6,16 +6,15 @@ namespace ptx {
 
 namespace {
 
-/// Loads elements of type T to registers of type R. A register that is wider gets the number, with
-/// its sign.
-template <typename T, typename R>
-void load(Warp &warp, const Instruction &instruction) {
+/// Loads elements of type T from locate(address, lane, bytes) to registers of type R. A register
+/// that is wider gets the number, with its sign.
+template <typename T, typename R, typename Locate>
+void loadFrom(Warp &warp, const Instruction &instruction, Locate locate) {
   const auto *base = warp.at<uint64_t>(instruction.a);
   R values[8][kLanes];
   const uint64_t bytes = sizeof(T) * instruction.count;
   warp.forEachLane([&](uint32_t lane) {
-    const char *from =
-        warp.locate(instruction, base[lane] + uint64_t(instruction.number), lane, bytes, nullptr);
+    const char *from = locate(base[lane] + uint64_t(instruction.number), lane, bytes);
     for (uint32_t i = 0; i < instruction.count; ++i) {
       T value;
       std::memcpy(&value, from + i * sizeof(T), sizeof(T));
@@ -25,6 +24,13 @@ void load(Warp &warp, const Instruction &instruction) {
   for (uint32_t i = 0; i < instruction.count; ++i)
     if (instruction.parts[i] != kNoRegister)
       warp.set(instruction.parts[i], values[i]);
+}
+
+template <typename T, typename R>
+void load(Warp &warp, const Instruction &instruction) {
+  loadFrom<T, R>(warp, instruction, [&](uint64_t address, uint32_t lane, uint64_t bytes) {
+    return warp.locate(instruction, address, lane, bytes, nullptr);
+  });
 }
 
 template <typename T, typename R>
@@ -43,14 +49,26 @@ void store(Warp &warp, const Instruction &instruction) {
   });
 }
 
-/// A parameter has the same value for all threads.
+/// A parameter that the instruction names has the same value for all threads.
 template <typename T, typename R>
 void loadParameter(Warp &warp, const Instruction &instruction) {
-  T value;
-  std::memcpy(&value, warp.launch.arguments.data() + instruction.number, sizeof(T));
-  R values[kLanes];
-  std::fill_n(values, kLanes, R(value));
-  warp.set(instruction.d, values);
+  const uint8_t *from = warp.launch.arguments.data() + instruction.number;
+  for (uint32_t i = 0; i < instruction.count; ++i) {
+    T value;
+    std::memcpy(&value, from + i * sizeof(T), sizeof(T));
+    R values[kLanes];
+    std::fill_n(values, kLanes, R(value));
+    if (instruction.parts[i] != kNoRegister)
+      warp.set(instruction.parts[i], values);
+  }
+}
+
+/// Its address is in a register.
+template <typename T, typename R>
+void loadArgument(Warp &warp, const Instruction &instruction) {
+  loadFrom<T, R>(warp, instruction, [&](uint64_t address, uint32_t lane, uint64_t bytes) {
+    return warp.locateArgument(address, lane, bytes);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,12 +76,12 @@ void loadParameter(Warp &warp, const Instruction &instruction) {
 //===----------------------------------------------------------------------===//
 
 struct Accesses {
-  Instruction::Run load, store, parameter;
+  Instruction::Run load, store, parameter, argument;
 };
 
 template <typename T, typename R>
 Accesses accessesOf() {
-  return {load<T, R>, store<T, R>, loadParameter<T, R>};
+  return {load<T, R>, store<T, R>, loadParameter<T, R>, loadArgument<T, R>};
 }
 
 template <typename T>
@@ -161,10 +179,10 @@ void setParameter(Decoding &decoding, Type type) {
   const Parameter *parameter = decoding.registers.parameter(place.name);
   if (place.kind != Operand::Address || !parameter)
     decoding.fail("expected a parameter in brackets");
-  if (place.number < 0 || uint64_t(place.number) + bytesOf(type) > parameter->bytes)
+  const uint64_t bytes = uint64_t(bytesOf(type)) * decoding.made.count;
+  if (place.number < 0 || uint64_t(place.number) + bytes > parameter->bytes)
     decoding.fail("outside of the parameter '" + place.name + "'");
   decoding.made.number = int64_t(parameter->offset) + place.number;
-  decoding.made.d = decoding.made.parts[0];
 }
 
 void decodeLoad(Decoding &decoding) {
@@ -176,13 +194,12 @@ void decodeLoad(Decoding &decoding) {
   const Type type = decoding.takeType();
   decoding.expectOperands(2);
   const Accesses accesses = chooseAccesses(type, setElements(decoding, 0, type, false));
-  if (space == Space::Param) {
-    if (made.count != 1)
-      decoding.fail("vectors of parameters are not implemented");
+  const bool isParameter = space == Space::Param;
+  if (isParameter && !decoding.registers.typeOf(decoding.operand(1).name)) {
     decoding.setRun(accesses.parameter);
     return setParameter(decoding, type);
   }
-  decoding.setRun(accesses.load);
+  decoding.setRun(isParameter ? accesses.argument : accesses.load);
   decoding.address(1, space);
 }
 

@@ -140,6 +140,10 @@ private:
   }
 
   void parseDefinition(ModuleText &module) {
+    if (takeDirective("extern")) {
+      module.variables.push_back(parseMemoryOfLaunch());
+      return;
+    }
     for (const char *linkage : {"visible", "weak", "common"})
       takeDirective(linkage);
     if (isDirective("entry"))
@@ -158,12 +162,8 @@ private:
     return std::nullopt;
   }
 
-  Variable parseVariable() {
-    const Token &token = next();
-    auto space = token.kind == Token::Directive ? spaceOf(token.text) : std::nullopt;
-    if (!space)
-      fail(token, "an entry or a variable");
-    Variable variable{.space = *space};
+  /// Alignment, type and name of a variable. Returns the size of an element.
+  uint32_t parseDeclaration(Variable &variable) {
     const bool aligned = takeDirective("align");
     if (aligned)
       variable.alignment = uint64_t(integer("an alignment"));
@@ -171,6 +171,26 @@ private:
     if (!aligned)
       variable.alignment = element;
     variable.name = word("a name");
+    return element;
+  }
+
+  /// ".extern .shared .align 16 .b8 memory[];"
+  Variable parseMemoryOfLaunch() {
+    expectDirective("shared");
+    Variable variable{.space = Space::Shared, .ofLaunch = true};
+    parseDeclaration(variable);
+    for (const char *symbol : {"[", "]", ";"})
+      expect(symbol);
+    return variable;
+  }
+
+  Variable parseVariable() {
+    const Token &token = next();
+    auto space = token.kind == Token::Directive ? spaceOf(token.text) : std::nullopt;
+    if (!space)
+      fail(token, "an entry or a variable");
+    Variable variable{.space = *space};
+    const uint32_t element = parseDeclaration(variable);
     uint64_t elements = 1;
     while (take("[")) {
       elements *= uint64_t(integer("a number of elements"));

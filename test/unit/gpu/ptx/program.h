@@ -41,7 +41,7 @@ struct Instruction {
   uint32_t d = kNoRegister, a = 0, b = 0, c = 0;
   uint32_t predicate = kNoRegister; ///< a second result
   int64_t number = 0;               ///< an offset, or a number that selects a function
-  std::array<uint32_t, 8> parts{};  ///< registers of a vector
+  std::array<uint32_t, 14> parts{}; ///< registers of vectors
 };
 
 struct Entry {

@@ -79,6 +79,7 @@ struct Variable {
   Space space;
   std::string name;
   uint64_t bytes = 0, alignment = 1;
+  bool ofLaunch = false;        ///< the shared memory that a launch adds
   std::vector<uint8_t> initial; ///< the first bytes; the rest is zero
 };
 

@@ -213,6 +213,11 @@ void Warp::faultOf(uint32_t lane, uint64_t bytes, const char *value, const Verdi
   }
 }
 
+void Warp::checkAligned(uint64_t address, uint32_t lane, uint64_t bytes) const {
+  if ((address & (bytes - 1)) != 0) // bytes is a power of two
+    fault(lane, "the address is not a multiple of " + std::to_string(bytes));
+}
+
 char *Warp::locateIn(Region &region, uint64_t offset, uint32_t lane, uint64_t bytes, uint32_t since,
                      const char *value, bool nonCoherent) {
   char *host = region.host.get() + offset;
@@ -237,10 +242,18 @@ char *Warp::locateLocal(uint64_t offset, uint32_t lane, uint64_t bytes, bool isW
   return local.data() + place;
 }
 
+const char *Warp::locateArgument(uint64_t address, uint32_t lane, uint64_t bytes) const {
+  checkAligned(address, lane, bytes);
+  for (const Parameter &parameter : launch.entry.parameters)
+    if (address >= parameter.offset && bytes <= parameter.bytes &&
+        address - parameter.offset <= parameter.bytes - bytes)
+      return reinterpret_cast<const char *>(launch.arguments.data()) + address;
+  fault(lane, "reads byte " + std::to_string(address) + " of the parameters, which is in none");
+}
+
 char *Warp::locate(const Instruction &instruction, uint64_t address, uint32_t lane, uint64_t bytes,
                    const char *value) {
-  if ((address & (bytes - 1)) != 0) // bytes is a power of two
-    fault(lane, "the address is not a multiple of " + std::to_string(bytes));
+  checkAligned(address, lane, bytes);
   Space space = instruction.space;
   if (space == Space::Generic) {
     space = address - kSharedWindow < kWindowBytes  ? Space::Shared

@@ -91,6 +91,8 @@ public:
   char *locate(const Instruction &instruction, uint64_t address, uint32_t lane, uint64_t bytes,
                const char *value);
 
+  const char *locateArgument(uint64_t address, uint32_t lane, uint64_t bytes) const;
+
   [[noreturn]] void fault(uint32_t lane, const std::string &what) const;
 
   Launch &launch;
@@ -106,6 +108,7 @@ private:
     bool waits = false; ///< for others to come to this place
   };
 
+  void checkAligned(uint64_t address, uint32_t lane, uint64_t bytes) const;
   char *locateIn(Region &region, uint64_t offset, uint32_t lane, uint64_t bytes, uint32_t since,
                  const char *value, bool nonCoherent);
   char *locateLocal(uint64_t offset, uint32_t lane, uint64_t bytes, bool isWrite);

@@ -2,7 +2,9 @@
 
 #include "kernel_case.h"
 
+#include <bit>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace {
 
@@ -189,6 +191,196 @@ TEST(Memory, OfModulesHasInitialValues) {
                           "st.global.v2.b32 [%l30], {%r1, %r2};\n"));
   machine.launch({1, 1});
   EXPECT_EQ(machine.result(0), 0x04030201u);
+}
+
+TEST(SharedMemory, OfTheLaunchIsBehindVariables) {
+  Machine machine(".extern .shared .align 16 .b8 launched[];\n"
+                  ".shared .align 4 .b8 own[4];\n"
+                  ".shared .align 4 .b8 unused[400];\n" +
+                  entryOf("mov.b64 %l1, launched;\n"
+                          "mov.b64 %l2, own;\n"
+                          "sub.s64 %l3, %l1, %l2;\n"
+                          "st.shared.b64 [%l1+56], %l3;\n"
+                          "ld.shared.b64 %l4, [launched+56];\n"
+                          "st.global.b64 [%l30], %l4;\n"));
+  machine.launch({1, 1}, 0, 64);
+  EXPECT_EQ(machine.result(0), 16u);
+  EXPECT_EQ(machine.program.entries.at("k").sharedBytes, 16u);
+}
+
+TEST(Parameters, AreVectorsAndHaveAddresses) {
+  Machine machine(".visible .entry k(.param .align 8 .b8 all[16])\n{\n"
+                  ".reg .b32 %r<8>;\n.reg .b64 %l<8>;\n"
+                  "ld.param.v2.b64 {%l1, %l2}, [all];\n"
+                  "ld.param.v2.b32 {_, %r1}, [all+8];\n"
+                  "mov.b64 %l3, all;\n"
+                  "ld.param.v2.b32 {%r2, %r3}, [%l3+8];\n"
+                  "ld.param.s16 %r4, [%l3+14];\n"
+                  "st.global.b64 [%l1], %l2;\n"
+                  "st.global.v4.b32 [%l1+16], {%r1, %r2, %r3, %r4};\n}\n");
+  machine.launch({1, 1}, 0x8000123456789abc);
+  EXPECT_EQ(machine.result(0), 0x8000123456789abcu);
+  EXPECT_EQ(machine.result<uint32_t>(4), 0x80001234u);
+  EXPECT_EQ(machine.result<uint32_t>(5), 0x56789abcu);
+  EXPECT_EQ(machine.result<uint32_t>(6), 0x80001234u);
+  EXPECT_EQ(machine.result<uint32_t>(7), 0xffff8000u);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+std::string listOf(const std::vector<T> &values) {
+  std::string list;
+  for (T value : values)
+    list += (list.empty() ? "" : ", ") + std::to_string(value);
+  return "{" + list + "}";
+}
+
+/// 16-bit floats, a (16 x 16) and b (8 columns of 16); and c (16 x 8).
+struct Matrices {
+  std::vector<float> a = std::vector<float>(256), b = std::vector<float>(128),
+                     c = std::vector<float>(128);
+};
+
+/// The bits of numbers that `type` has exactly.
+std::vector<uint16_t> narrow(const std::vector<float> &values, const std::string &type) {
+  std::vector<uint16_t> all;
+  for (float value : values)
+    all.push_back(type == "f16" ? std::bit_cast<uint16_t>(_Float16(value))
+                                : uint16_t(std::bit_cast<uint32_t>(value) >> 16));
+  return all;
+}
+
+/// a b + c. Thread t has row t / 4 of a, of c and of the result, and column t / 4 of b.
+std::vector<float> multiplied(const Matrices &matrices, const std::string &type) {
+  std::vector<uint32_t> c;
+  for (float value : matrices.c)
+    c.push_back(std::bit_cast<uint32_t>(value));
+  Machine machine(".global .align 4 .b16 a[256] = " + listOf(narrow(matrices.a, type)) + ";\n" +
+                  ".global .align 4 .b16 b[128] = " + listOf(narrow(matrices.b, type)) + ";\n" +
+                  ".global .align 8 .b32 c[128] = " + listOf(c) + ";\n" +
+                  entryOf("mov.u32 %r1, %tid.x;\nshr.u32 %r2, %r1, 2;\nand.b32 %r3, %r1, 3;\n"
+                          "mul.lo.s32 %r4, %r2, 32;\nmad.lo.s32 %r4, %r3, 4, %r4;\n"
+                          "cvt.u64.u32 %l1, %r4;\n" // row t / 4 of 16 elements of 2 bytes
+                          "mul.lo.s32 %r4, %r2, 32;\nmad.lo.s32 %r4, %r3, 8, %r4;\n"
+                          "cvt.u64.u32 %l2, %r4;\n" // row t / 4 of 8 elements of 4 bytes
+                          "mov.b64 %l3, a;\nadd.s64 %l3, %l3, %l1;\n"
+                          "mov.b64 %l4, b;\nadd.s64 %l4, %l4, %l1;\n"
+                          "mov.b64 %l5, c;\nadd.s64 %l5, %l5, %l2;\nadd.s64 %l6, %l30, %l2;\n"
+                          "ld.global.b32 %r10, [%l3];\nld.global.b32 %r11, [%l3+256];\n"
+                          "ld.global.b32 %r12, [%l3+16];\nld.global.b32 %r13, [%l3+272];\n"
+                          "ld.global.b32 %r14, [%l4];\nld.global.b32 %r15, [%l4+16];\n"
+                          "ld.global.v2.b32 {%r16, %r17}, [%l5];\n"
+                          "ld.global.v2.b32 {%r18, %r19}, [%l5+256];\n"
+                          "mma.sync.aligned.m16n8k16.row.col.f32." +
+                          type + "." + type +
+                          ".f32 {%r16, %r17, %r18, %r19}, {%r10, %r11, %r12, %r13}, {%r14, %r15}, "
+                          "{%r16, %r17, %r18, %r19};\n"
+                          "st.global.v2.b32 [%l6], {%r16, %r17};\n"
+                          "st.global.v2.b32 [%l6+256], {%r18, %r19};\n"));
+  machine.launch({1, 32});
+  std::vector<float> results;
+  for (uint32_t i = 0; i < 128; ++i)
+    results.push_back(machine.result<float>(i));
+  return results;
+}
+
+TEST(Products, AreThoseOfMatrices) {
+  for (const char *type : {"f16", "bf16"}) {
+    Matrices matrices;
+    for (int i = 0; i < 256; ++i)
+      matrices.a[i] = float(i * i % 61 - 30) / 8;
+    for (int i = 0; i < 128; ++i) {
+      matrices.b[i] = float(i * i % 53 - 26) / 4;
+      matrices.c[i] = float(i);
+    }
+    const auto results = multiplied(matrices, type);
+    for (int row = 0; row < 16; ++row)
+      for (int column = 0; column < 8; ++column) {
+        float sum = matrices.c[row * 8 + column]; // all sums are exact
+        for (int k = 0; k < 16; ++k)
+          sum += matrices.a[row * 16 + k] * matrices.b[column * 16 + k];
+        EXPECT_EQ(results[row * 8 + column], sum) << type << " " << row << " " << column;
+      }
+  }
+}
+
+TEST(Products, AreSumsInOrder) {
+  Matrices matrices;
+  for (int k = 0; k < 16; ++k) {
+    matrices.a[k] = 1;                          // row 0: 2^24 + 1 is rounded to 2^24
+    matrices.a[16 + k] = k == 0 ? -0x1p12f : 1; // row 1: the large sum is gone after k = 0
+    matrices.b[k] = k == 0 ? 0x1p12f : 1;
+  }
+  matrices.c[0] = matrices.c[8] = 0x1p24f;
+  matrices.a[32] = std::numeric_limits<float>::infinity(); // row 2
+  matrices.c[16] = -std::numeric_limits<float>::infinity();
+  const auto results = multiplied(matrices, "f16");
+  EXPECT_EQ(results[0], 0x1p24f + 0x1p12f);
+  EXPECT_EQ(results[8], 15.0f);
+  EXPECT_EQ(std::bit_cast<uint32_t>(results[16]), 0x7fffffffu);
+}
+
+TEST(Products, KnowSubnormalsOfFloat16) {
+  Matrices matrices;
+  matrices.a[0] = 0x1p-24f;
+  matrices.b[0] = 3 * 0x1p-24f;
+  EXPECT_EQ(multiplied(matrices, "f16")[0], 3 * 0x1p-48f);
+}
+
+/// What ldmatrix gives to the threads: its i-th register is the result 32 i + t. Row r has the
+/// numbers 8 r to 8 r + 7, and threads have the addresses of rows in reverse order: those from
+/// `count` * 8 on have none.
+std::vector<uint32_t> matricesOf(uint32_t count, const std::string &transposes, bool shortAddress) {
+  std::string registers, stores;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string name = "%r" + std::to_string(10 + i);
+    registers += (i == 0 ? "" : ", ") + name;
+    stores += "st.global.b32 [%l3+" + std::to_string(128 * i) + "], " + name + ";\n";
+  }
+  const std::string rows = std::to_string(count * 8);
+  Machine machine(".shared .align 16 .b8 rows[512];\n" +
+                  entryOf("mov.u32 %r1, %tid.x;\nmov.b64 %l1, rows;\n"
+                          "mul.wide.u32 %l2, %r1, 16;\nadd.s64 %l2, %l1, %l2;\n"
+                          "mul.wide.u32 %l3, %r1, 4;\nadd.s64 %l3, %l30, %l3;\n"
+                          "mad.lo.s32 %r2, %r1, 0x80008, 0x10000;\nadd.s32 %r3, %r2, 0x20002;\n"
+                          "add.s32 %r4, %r3, 0x20002;\nadd.s32 %r5, %r4, 0x20002;\n"
+                          "st.shared.v4.b32 [%l2], {%r2, %r3, %r4, %r5};\nbar.warp.sync -1;\n"
+                          "sub.s32 %r6, " +
+                          rows +
+                          ", %r1;\nmul.wide.s32 %l4, %r6, 16;\n"
+                          "add.s64 %l4, %l1, %l4;\n"
+                          "setp.ge.u32 %p1, %r1, " +
+                          rows +
+                          ";\n@%p1 mov.b64 %l4, 1;\n"
+                          "cvt.u32.u64 %r7, %l4;\n"
+                          "ldmatrix.sync.aligned.m8n8.x" +
+                          std::to_string(count) + transposes + ".shared.b16 {" + registers +
+                          "}, [" + (shortAddress ? "%r7" : "%l4") + "+-16];\n" + stores));
+  machine.launch({1, 32});
+  std::vector<uint32_t> results;
+  for (uint32_t i = 0; i < 32 * count; ++i)
+    results.push_back(machine.result<uint32_t>(i));
+  return results;
+}
+
+TEST(MatrixLoads, GiveElementsToThreads) {
+  for (uint32_t count : {1, 2, 4})
+    for (bool shortAddress : {false, true}) {
+      const auto plain = matricesOf(count, "", shortAddress),
+                 transposed = matricesOf(count, ".trans", shortAddress);
+      auto element = [&](uint32_t matrix, uint32_t row, uint32_t column) {
+        return (count * 8 - 1 - (matrix * 8 + row)) * 8 + column;
+      };
+      for (uint32_t i = 0; i < 32 * count; ++i) {
+        const uint32_t matrix = i / 32, one = i % 32 / 4, other = i % 4 * 2;
+        const uint32_t next = other + 1;
+        EXPECT_EQ(plain[i], element(matrix, one, other) | element(matrix, one, next) << 16);
+        EXPECT_EQ(transposed[i], element(matrix, other, one) | element(matrix, next, one) << 16);
+      }
+    }
 }
 
 TEST(Launches, RunAllBlocks) {
