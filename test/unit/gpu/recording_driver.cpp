@@ -160,10 +160,22 @@ EXPORT cuModuleGetFunction(Function *function, ModuleHandle module, const char *
            .first->second;
   return kSuccess;
 }
+/// The shared memory that a block may have if its function asks for it, static and dynamic:
+/// "Maximum amount of shared memory per thread block" of the CUDA C++ Programming Guide, from 8.0
+/// on.
+static uint64_t mostSharedBytesOf(int capability) {
+  if (capability == 80 || capability == 87)
+    return 163 << 10;
+  return (capability >= 90 && capability < 120 ? 227 : 99) << 10;
+}
+
 EXPORT cuFuncSetAttribute(Function function, int attribute, int value) {
-  if (attribute != kMaxDynamicSharedBytes)
+  LOCKED;
+  const uint64_t bytes = function->entry->sharedBytes + uint64_t(value);
+  if (attribute != kMaxDynamicSharedBytes || value < 0 ||
+      bytes > mostSharedBytesOf(engine.settings.capability))
     return kInvalidValue;
-  function->mostSharedBytes = uint64_t(value);
+  function->mostSharedBytes = bytes;
   return kSuccess;
 }
 
@@ -196,11 +208,12 @@ static void interpret(Engine &engine, const ptx::Entry &entry, ptx::Shape shape,
     const ptx::Parameter &parameter = entry.parameters[i];
     bytes.resize(parameter.offset + parameter.bytes);
     std::memcpy(bytes.data() + parameter.offset, arguments[i], parameter.bytes);
-    uint64_t place = 0;
-    if (parameter.bytes == sizeof(place))
-      std::memcpy(&place, arguments[i], sizeof(place));
-    if (engine.memory.find(place, 0))
-      work.places.push_back(place);
+    // Addresses may be members of a struct.
+    for (uint64_t at = 0, place; at + sizeof(place) <= parameter.bytes; at += sizeof(place)) {
+      std::memcpy(&place, bytes.data() + parameter.offset + at, sizeof(place));
+      if (engine.memory.find(place, 0))
+        work.places.push_back(place);
+    }
   }
   work.run = [&engine, &entry, shape, bytes, sharedBytes] {
     engine.launch(entry, shape, bytes, sharedBytes);
