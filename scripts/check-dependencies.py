@@ -59,7 +59,7 @@ RULES = {
                    "Options", CHECKED],
     # The library that executes a call computes its workspace.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
-                "runtime/format"],
+                "runtime/device/cuda/kernels/attention_limits.h", "runtime/format"],
     # Each command contains its estimated time on the machine that was planned for.
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen",
              "runtime/format", "runtime/verify"],
@@ -94,7 +94,8 @@ RULES = {
     "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl"],
     # Both devices normalize and check matrix products with the same code.
     "runtime/device/cuda": [DEVICE, RT_API, "runtime/support", "runtime/format",
-                            "runtime/device/cpu/matmul_plan.h"],
+                            "runtime/device/cpu/matmul_plan.h",
+                            "runtime/device/cpu/attention_plan.h"],
     "runtime/load": [*COMM, RT_API, "runtime/support", "runtime/format", "runtime/verify",
                      "runtime/device/cpu", "runtime/io"],
     # Ranks do not depend on the kind of device; the host tier uses the arena of CPUs.

@@ -45,7 +45,7 @@ static double attentionFlops(const Machine &machine, const KernelCost &cost) {
   const double flops = interpolate(
       machine.attention, [&](const AttentionRate &rate) { return doublings(rate.rows, rows); },
       [&](const AttentionRate &rate) { return cost.backward ? rate.backward : rate.forward; });
-  return flops > 0 ? flops : machine.peakFlops;
+  return flops > 0 ? flops : cost.half ? machine.halfFlops : machine.peakFlops;
 }
 
 static double flopsRate(const Machine &machine, const KernelCost &cost) {

@@ -1,6 +1,7 @@
 // RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library=target-cpu=x86-64-v4 --split-input-file --remark-format=emitRemark --remarks-filter=library 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 // RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library=target-cpu=znver4 --split-input-file 2>/dev/null | FileCheck %s --check-prefix=BF16
+// RUN: zero-opt %s --zero-form-kernels --zero-annotate-costs --zero-match-library=device=cuda --split-input-file 2>/dev/null | FileCheck %s --check-prefix=GPU
 
 // Parts of one row, causal: strides and offsets give the position of each head. A result that is
 // not read is still a result. Of 16 pairs of positions 10 are computed.
@@ -31,6 +32,11 @@ func.func @step(%qkv: tensor<2x4x48xf32>) -> tensor<2x4x2x8xf32> {
 // CHECK-SAME: stored = [bf16, bf16, bf16, bf16, bf16, f32, i1, f32, bf16, bf16, bf16]>
 // A processor that multiplies bf16 does so.
 // BF16: stored = [bf16, bf16, bf16, bf16, bf16, f32, i1, f32, bf16, bf16, bf16], operands = bf16>
+// A GPU does so, too, and needs two floats for each row.
+// GPU: func.func private @k0_attentiongrad
+// GPU-SAME: direction = backward
+// GPU-SAME: operands = bf16>
+// GPU-SAME: zero.workspace = 192 : i64
 func.func @step(%do: tensor<2x4x3x6xbf16>, %q: tensor<2x4x3x8xbf16>, %k: tensor<2x2x5x8xbf16>, %v: tensor<2x5x2x6xbf16>, %o: tensor<2x4x3x6xbf16>, %lse: tensor<2x4x3xf32>, %padding: tensor<2x5xi1>, %mask: tensor<4x3x5xf32>) -> tensor<2x4x3x8xbf16> {
   %d:3 = onnx.node "AttentionGrad"(%do, %q, %k, %v, %o, %lse, %padding, %mask) {rows_first = array<i64: 0, 0, 1, 0>} domain "zero" opset 1 node "n" : (tensor<2x4x3x6xbf16>, tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>, tensor<2x4x3x6xbf16>, tensor<2x4x3xf32>, tensor<2x5xi1>, tensor<4x3x5xf32>) -> (tensor<2x4x3x8xbf16>, tensor<2x2x5x8xbf16>, tensor<2x5x2x6xbf16>)
   return %d#0 : tensor<2x4x3x8xbf16>

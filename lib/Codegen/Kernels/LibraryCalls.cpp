@@ -3,6 +3,7 @@
 #include "zero/Codegen/LibraryCalls.h"
 
 #include "runtime/device/cpu/library.h"
+#include "runtime/device/cuda/kernels/attention_limits.h"
 #include "zero/Kernels/KernelMessage.h"
 
 namespace zero {
@@ -22,6 +23,24 @@ llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, uns
   if (!error.empty())
     return llvm::createStringError(error);
   return most;
+}
+
+static_assert(kGpuAttentionWidth == rt::cuda::kMostAttentionWidth);
+
+llvm::Expected<uint64_t> gpuWorkspace(LibraryAttr call) {
+  if (isa<MatmulAttr>(call.getCall()))
+    return kGpuMatmulWorkspace;
+  rt::proto::Kernel kernel;
+  describeCall(call, kernel);
+  rt::AttentionPlan plan;
+  int width = 0;
+  uint64_t workspace = 0;
+  rt::Status status = rt::planAttention(kernel, plan);
+  if (status.ok())
+    status = rt::cuda::limitAttention(plan, width, workspace);
+  if (!status.ok())
+    return llvm::createStringError(status.getMessage());
+  return workspace;
 }
 
 } // namespace zero

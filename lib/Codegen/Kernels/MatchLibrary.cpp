@@ -68,7 +68,7 @@ struct CallTarget {
 /// Makes `kernel` the library call that `call` describes, if the library has it.
 static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, const CallTarget &target) {
   llvm::Expected<uint64_t> workspace =
-      target.isGpu() ? llvm::Expected<uint64_t>(kGpuMatmulWorkspace)
+      target.isGpu() ? gpuWorkspace(call)
                      : libraryWorkspace(call, target.isPortable, target.threads);
   if (!workspace)
     return workspace.takeError();
@@ -147,7 +147,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
       if (!isNativeKernel(kernel) || kernel.isDeclaration())
         continue;
       if (Attribute offer = kernel->removeAttr(kCallAttr)) {
-        if (!target.isGpu())
+        if (!target.isGpu() || isa<AttentionAttr>(offer)) // convolutions are compiled there
           takeOffer(kernel, offer, target);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
         takeMatmul(kernel, *matched, target, orders);

@@ -13,9 +13,16 @@ namespace zero {
 
 namespace {
 struct ExpandAttention : impl::ExpandAttentionBase<ExpandAttention> {
+  using ExpandAttentionBase::ExpandAttentionBase;
+
+  bool isTooWide(onnx::NodeOp node) const {
+    const AttentionForm form(node);
+    return std::max(form.query.width, form.value.width) > widest;
+  }
+
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>())) {
-      if (!node.isAnyOf({own::Attention, own::AttentionGrad}))
+      if (!node.isAnyOf({own::Attention, own::AttentionGrad}) || !isTooWide(node))
         continue;
       OpBuilder at(node);
       NodeBuilder builder(at, node.getLoc(), node.getNode());

@@ -22,7 +22,9 @@ Status Attention::create(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<Attention> &attention, const AttentionCode *code) {
   auto made = std::make_unique<Attention>();
   ZERO_RT_TRY(planAttention(kernel, made->plan));
-  if (made->plan.halves)
+  if (made->plan.factors == ZERO_RT_F16)
+    return fail(ZERO_RT_UNSUPPORTED, "an attention of float16 on a CPU");
+  if (made->plan.isHalf())
     made->code = &attention_bf16::kCode;
   else
     made->code = code ? code : attentionCodes().front();
@@ -124,7 +126,7 @@ private:
 };
 
 Status Attention::makeCall(std::unique_ptr<LibraryCall> &call) const {
-  if (std::string feature = missingForHalves(); plan.halves && !feature.empty())
+  if (std::string feature = missingForHalves(); plan.isHalf() && !feature.empty())
     return fail(ZERO_RT_UNSUPPORTED, "an attention of bfloat16 needs the CPU feature '%s'",
                 feature.c_str());
   call = std::make_unique<Call>(*this);

@@ -85,8 +85,8 @@ Status Planner::checkSizes() const {
 }
 
 Status Planner::checkEnums() const {
-  if (desc.dtype() != proto::F32 && desc.dtype() != proto::BF16)
-    return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected float32 or bfloat16",
+  if (desc.dtype() != proto::F32 && desc.dtype() != proto::F16 && desc.dtype() != proto::BF16)
+    return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected float32, float16 or bfloat16",
                 nameOf(static_cast<DType>(desc.dtype())));
   if (!Attention::Direction_IsValid(desc.direction()) || !Attention::Mask_IsValid(desc.padding()) ||
       !Attention::Mask_IsValid(desc.mask()))
@@ -96,7 +96,7 @@ Status Planner::checkEnums() const {
 
 void Planner::takeShape() {
   plan.isBackward = desc.direction() == Attention::BACKWARD;
-  plan.halves = desc.dtype() == proto::BF16;
+  plan.factors = static_cast<DType>(desc.dtype());
   plan.batch = int64_t(desc.batch());
   plan.heads = int64_t(desc.heads());
   plan.groups = int64_t(desc.groups());
@@ -279,11 +279,11 @@ Status Planner::checkStored() const {
   if (kernel.stored_size() > 0 && kernel.stored_size() != int(plan.arguments.size()))
     return fail(ZERO_RT_BAD_FILE, "expected the types of %zu arguments, got %d",
                 plan.arguments.size(), kernel.stored_size());
-  if (plan.halves)
+  if (plan.isHalf())
     for (const HeadsPlan *heads : {&plan.q, &plan.k, &plan.v, &plan.o, &plan.dO})
-      if (plan.arguments[heads->argument].stored != ZERO_RT_BF16)
-        return fail(ZERO_RT_UNSUPPORTED,
-                    "an attention of bfloat16: expected all factors in bfloat16");
+      if (plan.arguments[heads->argument].stored != plan.factors)
+        return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected all factors in %s",
+                    nameOf(plan.factors), nameOf(plan.factors));
   return {};
 }
 
@@ -310,7 +310,7 @@ Status Planner::run() {
     ZERO_RT_TRY(addSums());
   }
   ZERO_RT_TRY(checkStored());
-  plan.layout = layOut(plan.shape, plan.isBackward, plan.halves);
+  plan.layout = layOut(plan.shape, plan.isBackward, plan.isHalf());
   return {};
 }
 

@@ -37,7 +37,8 @@ struct AttentionPlan {
   };
 
   bool isBackward = false;
-  bool halves = false; ///< factors of products are bf16
+  zero_rt_dtype factors = ZERO_RT_F32; ///< of products: f32, f16 (on GPUs alone) or bf16
+  bool isHalf() const { return factors != ZERO_RT_F32; }
   int64_t batch = 0, heads = 0, groups = 0;
   AttentionShape shape{};
   AttentionLayout layout{};

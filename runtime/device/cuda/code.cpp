@@ -37,6 +37,12 @@ Status GpuModule::find(const std::string &symbol, Function &function) const {
   return gpu->driver().check(result, "cuModuleGetFunction");
 }
 
+Status GpuModule::allowShared(Function function, uint32_t bytes) const {
+  if (bytes > kUsualSharedBytes)
+    ZERO_RT_CUDA(gpu->driver(), cuFuncSetAttribute, function, kMaxDynamicSharedBytes, int(bytes));
+  return {};
+}
+
 std::optional<int> chooseImage(const proto::Program &program, int architecture) {
   std::optional<int> best;
   auto rank = [&](const proto::GpuImage &image) { // 0: of no use here
@@ -79,10 +85,7 @@ Status loadCode(const std::shared_ptr<const Gpu> &gpu, const proto::Program &pro
 static Status findLaunch(const GpuModule &module, const proto::GpuEntry &entry, GpuLaunch &launch) {
   launch = {nullptr, entry.blocks(), entry.per_block(), entry.threads(), entry.shared_bytes()};
   ZERO_RT_TRY(module.find(entry.symbol(), launch.function));
-  if (launch.sharedBytes > kUsualSharedBytes)
-    ZERO_RT_CUDA(module.on().driver(), cuFuncSetAttribute, launch.function, kMaxDynamicSharedBytes,
-                 int(launch.sharedBytes));
-  return {};
+  return module.allowShared(launch.function, launch.sharedBytes);
 }
 
 Status findLaunches(const GpuModule &module, const proto::Kernel &kernel,

@@ -20,6 +20,8 @@ public:
                      std::unique_ptr<GpuModule> &module);
   ~GpuModule();
   Status find(const std::string &symbol, Function &function) const;
+  /// Lets launches of `function` have so much dynamic shared memory.
+  Status allowShared(Function function, uint32_t bytes) const;
   const Gpu &on() const { return *gpu; }
 
 private:

@@ -89,6 +89,7 @@ Status CudaDevice::prepare(const proto::Program &program, int) {
 /// Products are chosen on the first GPU, so that all ranks run the same algorithms.
 Status CudaDevice::prepare(const proto::Program &program, Place &place, bool isFirst) {
   ZERO_RT_TRY(loadCode(place.gpu, program, code, place.kernels.module));
+  place.kernels.attention.emplace(place.gpu);
   for (int i = 0; i < program.kernels_size(); ++i) {
     const proto::Kernel &source = program.kernels(i);
     GpuKernel &kernel = place.kernels.kernels.emplace_back();
@@ -97,6 +98,8 @@ Status CudaDevice::prepare(const proto::Program &program, Place &place, bool isF
     if (source.has_gpu()) {
       kernel.arguments = argumentsOf(program, uint32_t(i));
       status = findLaunches(*place.kernels.module, source, kernel.launches);
+    } else if (source.has_attention()) {
+      status = GpuAttention::create(*place.kernels.attention, source, kernel.attention);
     } else {
       status = prepareProduct(program, uint32_t(i), place, isFirst);
     }

@@ -32,8 +32,7 @@ public:
 
   Status launch(uint32_t index, void *const *args, int64_t length) override {
     lanes->announce(kernels[index].name);
-    Status status = calls[index] ? calls[index]->run(*blas, args, lanes->current())
-                                 : launchNative(kernels[index], args, length);
+    Status status = run(index, args, length);
     return status.ok() ? status
                        : fail(status.getCode(), "kernel '%s': %s",
                               escape(kernels[index].name).c_str(), status.getMessage().c_str());
@@ -65,6 +64,13 @@ private:
     OwnedEvent copied; ///< behind the last copy
   };
   const Driver &driver() const { return lanes->driver(); }
+  Status run(uint32_t index, void *const *args, int64_t length) {
+    if (calls[index])
+      return calls[index]->run(*blas, args, lanes->current());
+    const GpuKernel &kernel = kernels[index];
+    return kernel.attention ? kernel.attention->run(args, lanes->current())
+                            : launchNative(kernel, args, length);
+  }
   Status launchNative(const GpuKernel &kernel, void *const *args, int64_t length);
 
   const std::vector<GpuKernel> &kernels;

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_DEVICE_CUDA_QUEUE_H
 #define RUNTIME_DEVICE_CUDA_QUEUE_H
 
+#include "runtime/device/cuda/attention.h"
 #include "runtime/device/cuda/code.h"
 #include "runtime/device/cuda/lanes.h"
 #include "runtime/device/cuda/product.h"
@@ -12,15 +13,18 @@ namespace zero::rt::cuda {
 /// A kernel of the program on one GPU.
 struct GpuKernel {
   std::string name;
-  std::shared_ptr<const Product> product; ///< nullptr: native
-  std::vector<GpuLaunch> launches;        ///< of a native one
-  uint32_t arguments = 0;                 ///< the same, but for the length
+  // One of these, or a native one with launches:
+  std::shared_ptr<const Product> product;
+  std::unique_ptr<GpuAttention> attention;
+  std::vector<GpuLaunch> launches;
+  uint32_t arguments = 0; ///< the same, but for the length
 };
 
 /// The kernels of a program on one GPU, shared by the ranks there.
 struct GpuKernels {
   std::unique_ptr<GpuModule> module;
   std::shared_ptr<const BlasContext> blas; ///< nullptr: no products
+  std::optional<GpuAttentionCode> attention;
   std::vector<GpuKernel> kernels;
 };
 

@@ -1,4 +1,13 @@
 // RUN: zero-opt %s --zero-expand-attention | FileCheck %s
+// RUN: zero-opt %s --zero-expand-attention=widest=7 | FileCheck %s
+// RUN: zero-opt %s --zero-expand-attention=widest=8 | FileCheck %s --check-prefix=NARROW
+
+// A device that has a kernel for heads of this width keeps all of it.
+// NARROW-LABEL: func.func @packed
+// NARROW: "Attention"
+// NARROW-NOT: "MaskedSoftmax"
+// NARROW-LABEL: func.func @gradient
+// NARROW: "AttentionGrad"
 
 // Queries, keys and values are parts of one packed row. The masks are those of the softmax.
 // CHECK-LABEL: func.func @packed

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
 #include <random>
 
 namespace zero::rt {
@@ -290,6 +292,27 @@ proto::Kernel AttentionCase::kernel(Attention::Direction direction) const {
     if (stored != ZERO_RT_F32)
       kernel.add_stored(proto::DType(operand->stored));
   return kernel;
+}
+
+void expectClose(const Operand &expected, const std::vector<char> &bytes, double within) {
+  Operand got;
+  got.stored = expected.stored;
+  got.take(bytes);
+  const double unit = expected.stored == ZERO_RT_F32   ? 0
+                      : expected.stored == ZERO_RT_F16 ? 0x1p-10
+                                                       : 0x1p-7;
+  const std::vector<char> before(4, '\xff');
+  const size_t size = sizeOf(expected.stored);
+  for (size_t i = 0; i < got.values.size(); ++i) {
+    const float value = got.values[i], right = expected.values[i];
+    if (!expected.used[i])
+      ASSERT_EQ(std::memcmp(&bytes[i * size], before.data(), size), 0) << "between heads, at " << i;
+    else if (!std::isfinite(right))
+      ASSERT_TRUE(std::isnan(right) ? std::isnan(value) : value == right)
+          << "expected " << right << ", got " << value << " at " << i;
+    else
+      ASSERT_NEAR(value, right, within + (within + unit) * std::abs(right)) << "at " << i;
+  }
 }
 
 } // namespace zero::rt

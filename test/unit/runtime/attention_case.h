@@ -66,6 +66,10 @@ private:
   std::vector<double> weights, sumsQ, sumsK, sumsV;
 };
 
+/// Elements of heads must be close to the expected ones; others must be unchanged, as bytes of
+/// 0xff.
+void expectClose(const Operand &expected, const std::vector<char> &bytes, double within);
+
 } // namespace zero::rt
 
 #endif // TEST_UNIT_RUNTIME_ATTENTION_CASE_H

@@ -58,28 +58,6 @@ Results run(const AttentionCase &data, Direction direction, int threads,
   return results;
 }
 
-/// Elements of heads must be close to the expected ones; others must be unchanged.
-void compare(const Operand &expected, const std::vector<char> &bytes, double within) {
-  Operand got;
-  got.stored = expected.stored;
-  got.take(bytes);
-  const double unit = expected.stored == ZERO_RT_F32   ? 0
-                      : expected.stored == ZERO_RT_F16 ? 0x1p-10
-                                                       : 0x1p-7;
-  const std::vector<char> before(4, '\xff');
-  const size_t size = sizeOf(expected.stored);
-  for (size_t i = 0; i < got.values.size(); ++i) {
-    const float value = got.values[i], right = expected.values[i];
-    if (!expected.used[i])
-      ASSERT_EQ(std::memcmp(&bytes[i * size], before.data(), size), 0) << "between heads, at " << i;
-    else if (!std::isfinite(right))
-      ASSERT_TRUE(std::isnan(right) ? std::isnan(value) : value == right)
-          << "expected " << right << ", got " << value << " at " << i;
-    else
-      ASSERT_NEAR(value, right, within + (within + unit) * std::abs(right)) << "at " << i;
-  }
-}
-
 /// Checks one direction with `code`; see Attention::create.
 void checkDirection(const AttentionCase &data, Direction direction, const AttentionCode *code,
                     bool withThreads, double within) {
@@ -90,7 +68,7 @@ void checkDirection(const AttentionCase &data, Direction direction, const Attent
   ASSERT_EQ(results.size(), written);
   for (size_t i = 0; i < written; ++i) {
     SCOPED_TRACE("result " + std::to_string(i));
-    compare(*arguments[arguments.size() - written + i], results[i], within);
+    expectClose(*arguments[arguments.size() - written + i], results[i], within);
     if (testing::Test::HasFatalFailure())
       return;
   }

@@ -183,11 +183,13 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
 def ExpandAttention : Pass<"zero-expand-attention", "::mlir::func::FuncOp"> {
   let summary = "Expand attention into products and a softmax";
   let description = [{
-    For devices without a kernel for `zero::Attention`: `q k^T`, a `zero::MaskedSoftmax` with
-    its masks, and a product with `v`, each with its own gradient. The weights, of size queries
-    x keys, are saved for backward. Runs before differentiation, because only gradients read the
-    sums of a `zero::Attention`.
+    For devices without a kernel for `zero::Attention`, or with one for narrow heads: `q k^T`, a
+    `zero::MaskedSoftmax` with its masks, and a product with `v`, each with its own gradient. The
+    weights, of size queries x keys, are saved for backward. Runs before differentiation, because
+    only gradients read the sums of a `zero::Attention`.
   }];
+  let options = [Option<"widest", "widest", "int64_t", "0",
+                        "width of heads up to which attention stays as it is">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
