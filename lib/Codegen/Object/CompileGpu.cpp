@@ -6,6 +6,7 @@
 
 #include "zero/Codegen/CompileGpu.h"
 
+#include "AliasScopes.h"
 #include "CodeUnits.h"
 #include "LowerToLLVM.h"
 #include "OutlineLaunches.h"
@@ -53,6 +54,7 @@ static LogicalResult lower(CodeUnit &unit) {
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       builder.getDenseI32ArrayAttr({int32_t(entry.threads())}));
+    scopeAliases(function);
   }
   return success();
 }

@@ -66,14 +66,17 @@ void optimise(Module &module, TargetMachine &machine) {
   tuning.SLPVectorization = true;
   PassBuilder builder(&machine, tuning);
   // A GPU has no vectors.
-  if (!machine.getTargetTriple().isNVPTX())
+  const bool isGpu = machine.getTargetTriple().isNVPTX();
+  if (!isGpu)
     builder.registerLateLoopOptimizationsEPCallback(
         [](LoopPassManager &passes, OptimizationLevel) { passes.addPass(KeepInnermostLoops()); });
-  // Loops may become memset and memcpy, which every process has; nothing else.
+  // Loops may become memset and memcpy, which every process has; nothing else. On a GPU they would
+  // become loops again, over bytes.
   TargetLibraryInfoImpl library(machine.getTargetTriple());
   library.disableAllFunctions();
   for (LibFunc known : {LibFunc_memcpy, LibFunc_memmove, LibFunc_memset})
-    library.setAvailable(known);
+    if (!isGpu)
+      library.setAvailable(known);
   functions.registerPass([&] { return TargetLibraryAnalysis(library); });
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);

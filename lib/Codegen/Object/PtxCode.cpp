@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -48,6 +50,25 @@ static Error checkUndefined(const Module &module) {
   return Error::success();
 }
 
+/// Whether threads wait for each other at `instruction`, and may then read what others wrote.
+static bool isBarrier(const Instruction &instruction) {
+  const auto *call = dyn_cast<CallInst>(&instruction);
+  return call && call->isConvergent() && !call->onlyAccessesInaccessibleMemory();
+}
+
+/// Fails at an entry with a barrier and a noalias argument. Such an argument promises that no other
+/// thread accesses what is written through it, so LLVM would move loads across the barrier.
+static Error checkExchange(const Module &module) {
+  for (const Function &function : module) {
+    const bool hasNoAlias =
+        any_of(function.args(), [](const Argument &argument) { return argument.hasNoAliasAttr(); });
+    if (hasNoAlias && any_of(instructions(function), isBarrier))
+      return createStringError("the entry '" + function.getName() +
+                               "' has a barrier and a noalias argument");
+  }
+  return Error::success();
+}
+
 /// `text` without the lines that name its target.
 static std::string withoutHeader(StringRef text) {
   std::string body;
@@ -63,6 +84,8 @@ static std::string withoutHeader(StringRef text) {
 Expected<std::string> emitPtx(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());
   module.setDataLayout(machine.createDataLayout());
+  if (Error error = checkExchange(module))
+    return error;
   optimise(module, machine);
   if (Error error = checkUndefined(module))
     return error;

@@ -20,7 +20,7 @@
 
 using namespace mlir;
 
-static DialectRegistry allDialects() {
+DialectRegistry allDialects() {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);

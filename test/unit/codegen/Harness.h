@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+/// The dialects of kernels in text.
+mlir::DialectRegistry allDialects();
+
 /// Kernels compiled from MLIR text and mapped into this process.
 class Kernels {
 public:
