@@ -110,6 +110,31 @@ func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attribute
 
 // -----
 
+// Of the 64 columns that two blocks handle, 24 do not exist: their threads run no iteration of an
+// inner loop, which may store in place.
+// CHECK-LABEL: func.func private @scaled
+// CHECK: gpu.launch
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult
+// CHECK: %[[END:.*]] = arith.select %[[EXISTS]], %{{.*}}, %
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]]
+// CHECK: memref.store
+func.func private @scaled(%x: memref<128x40xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c40 = arith.constant 40 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %c40 step %c1 {
+    scf.for %k = %c0 to %c128 step %c1 {
+      %0 = memref.load %x[%k, %i] : memref<128x40xf32>
+      %1 = arith.addf %0, %0 : f32
+      memref.store %1, %x[%k, %i] : memref<128x40xf32>
+    } {zero.loop = "parallel"}
+  } {zero.loop = "parallel", zero.threads = "column"}
+  return
+}
+
+// -----
+
 // One block computes a sum of all elements. Other blocks read it through the workspace.
 // CHECK-LABEL: func.func private @mean
 // CHECK-SAME: memref<64xi8> {llvm.align = 64 : i64, llvm.noalias}) attributes {{.*}}zero.workspace = 64

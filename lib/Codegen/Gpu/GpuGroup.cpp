@@ -206,6 +206,8 @@ void GroupEmitter::emitLoop(scf::ForOp loop) {
   Value end = mapping.lookupOrDefault(loop.getUpperBound());
   if (count > 1)
     end = arith::DivUIOp::create(builder, loc, end, index(count));
+  if (stores) // others run the iteration that this group would repeat
+    end = arith::SelectOp::create(builder, loc, stores, end, index(0));
   SmallVector<Operation *> combiners;
   SmallVector<Value> neutral;
   for (unsigned number = 0; number < loop.getNumResults(); ++number) {
