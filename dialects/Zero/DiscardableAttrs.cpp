@@ -90,7 +90,6 @@ const Known kKnown[] = {
     {"zero.call", OnFunction, isKind<ConvolutionAttr, AttentionAttr>,
      "#zero.convolution<...> or #zero.attention<...>"},
     {"zero.library", OnFunction, isKind<LibraryAttr>, "#zero.library<...>"},
-    {"zero.aligned", OnFunction, kUnit, "no value"},
     {"zero.runs", OnFunction, kList, "a list"},
     // On ops of any dialect: nodes of the model, and the ops that they are lowered to. CSE does not
     // merge ops that differ in these, and canonicalize drops them only from views, which execute
@@ -111,6 +110,7 @@ const Known kKnown[] = {
 
 const Known kKnownOfArguments[] = {
     {"zero.binding", OnFunction, kString, "a string"},
+    {"zero.aligned", OnFunction, kUnit, "no value"},
     // Of a program that is not a step yet; see zero-bind-arguments.
     {"zero.name", OnFunction, kString, "a string"},
     {"zero.role", OnFunction, kString, "a string"},

@@ -1,15 +1,18 @@
 // RUN: zero-opt %s --zero-choose-threads --split-input-file | FileCheck %s
 
-// 16 bytes of the narrowest access are four floats. The length may be a multiple of any number.
+// 16 bytes of the narrowest access are four floats. The length may be a multiple of any number. The
+// address of what is accessed so must be a multiple of 16, that of a factor that all share need not.
 // CHECK-LABEL: func.func private @elements
+// CHECK-SAME: (%{{.*}}: memref<?xf32> {zero.aligned}, %{{.*}}: memref<1xf32>) attributes
 // CHECK: {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
-func.func private @elements(%x: memref<?xf32>) attributes {zero.kernel} {
+func.func private @elements(%x: memref<?xf32>, %factor: memref<1xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %length = memref.dim %x, %c0 : memref<?xf32>
   scf.for %i = %c0 to %length step %c1 {
     %0 = memref.load %x[%i] : memref<?xf32>
-    %1 = arith.addf %0, %0 : f32
+    %f = memref.load %factor[%c0] : memref<1xf32>
+    %1 = arith.mulf %0, %f : f32
     memref.store %1, %x[%i] : memref<?xf32>
   } {zero.loop = "parallel"}
   return

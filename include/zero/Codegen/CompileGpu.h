@@ -9,8 +9,8 @@
 
 namespace zero {
 
-/// On a kernel for a GPU, a unit attribute: it accesses 16 bytes at once, so the addresses of all
-/// its arguments are multiples of 16. Other kernels need the alignment of their elements.
+/// On an argument of a kernel for a GPU, a unit attribute: threads access 16 bytes of it at once,
+/// so its address is a multiple of 16. Other arguments need the alignment of their elements.
 inline constexpr llvm::StringLiteral kAlignedAttr = "zero.aligned";
 inline constexpr int64_t kGpuAlignment = 16;
 

@@ -116,7 +116,8 @@ def ChooseThreads : Pass<"zero-choose-threads", "::mlir::func::FuncOp"> {
     what executes one iteration: `one` thread; a `warp` or a `block` if contiguous memory
     belongs to one iteration; a `column` of a block if contiguous memory belongs to many
     iterations. `zero.neighbours` on a loop is the number of adjacent iterations that one thread
-    executes at once, so that its loads and stores have 16 bytes.
+    executes at once, so that its loads and stores have 16 bytes. `zero.aligned` on an argument of
+    the kernel says that it is accessed so.
   }];
 }
 

@@ -36,13 +36,14 @@ static bool isContiguous(Value last, scf::ForOp loop) {
   return last == loop.getInductionVar() || (digits && last == digits.getResults().back());
 }
 
-/// Calls `visit` with buffer type and last index of each access in `loop`.
-static void forEachAccess(scf::ForOp loop, function_ref<void(MemRefType, Value)> visit) {
+/// Calls `visit` with buffer and last index of each access in `loop`.
+static void forEachAccess(scf::ForOp loop,
+                          function_ref<void(TypedValue<MemRefType>, Value)> visit) {
   loop.getBody()->walk([&](Operation *op) {
     if (auto load = dyn_cast<memref::LoadOp>(op); load && !load.getIndices().empty())
-      visit(load.getMemRefType(), load.getIndices().back());
+      visit(load.getMemref(), load.getIndices().back());
     else if (auto store = dyn_cast<memref::StoreOp>(op); store && !store.getIndices().empty())
-      visit(store.getMemRefType(), store.getIndices().back());
+      visit(store.getMemref(), store.getIndices().back());
   });
 }
 
@@ -51,9 +52,10 @@ static void forEachAccess(scf::ForOp loop, function_ref<void(MemRefType, Value)>
 static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
   bool hasLoops = !loop.getBody()->getOps<scf::ForOp>().empty();
   int64_t bytes = kAccess;
-  forEachAccess(loop, [&](MemRefType type, Value last) {
+  forEachAccess(loop, [&](TypedValue<MemRefType> buffer, Value last) {
+    const unsigned bits = buffer.getType().getElementTypeBitWidth();
     if (isContiguous(last, loop))
-      bytes = std::min<int64_t>(bytes, llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+      bytes = std::min<int64_t>(bytes, llvm::divideCeil(bits, 8));
   });
   int64_t count = hasLoops ? 1 : std::min(kAccess / bytes, kMostNeighbours);
   int64_t extent = *iterationsOf(loop);
@@ -94,7 +96,8 @@ static Body bodyOf(scf::ForOp loop) {
 static bool readsColumns(scf::ForOp outer, ArrayRef<scf::ForOp> shared) {
   int64_t columns = 0, rows = 0;
   for (scf::ForOp loop : shared)
-    forEachAccess(loop, [&](MemRefType type, Value last) {
+    forEachAccess(loop, [&](TypedValue<MemRefType> buffer, Value last) {
+      MemRefType type = buffer.getType();
       int64_t size = type.hasStaticShape() ? type.getNumElements() : 1;
       columns += isContiguous(last, outer) ? size : 0;
       rows += isContiguous(last, loop) ? size : 0;
@@ -149,8 +152,13 @@ struct ChooseThreads : zero::impl::ChooseThreadsBase<ChooseThreads> {
     int64_t count = neighboursIn(loop, threads);
     if (count == 1)
       return;
-    getOperation()->setAttr(kAlignedAttr, UnitAttr::get(&getContext()));
     loop->setAttr(kNeighboursAttr, Builder(&getContext()).getI64IntegerAttr(count));
+    forEachAccess(loop, [&](TypedValue<MemRefType> buffer, Value last) {
+      auto argument = dyn_cast<BlockArgument>(memoryOf(buffer));
+      if (argument && !loop.isDefinedOutsideOfLoop(last))
+        getOperation().setArgAttr(argument.getArgNumber(), kAlignedAttr,
+                                  UnitAttr::get(&getContext()));
+    });
   }
 };
 } // namespace

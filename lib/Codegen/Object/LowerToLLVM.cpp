@@ -118,9 +118,10 @@ static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter)
         buffer, [&](OpOperand &use) { return !isa<LLVM::InsertValueOp>(use.getOwner()); });
   }
   kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
-  // Spoken for by now: LLVM does not know it.
+  // Spoken for by now: LLVM does not know them.
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
-    kernel.removeArgAttr(i, kInplaceAttr);
+    for (StringRef name : {StringRef(kInplaceAttr), StringRef(kAlignedAttr)})
+      kernel.removeArgAttr(i, name);
 }
 
 static LogicalResult lowerControlFlow(ModuleOp module) {
@@ -229,10 +230,10 @@ LogicalResult lowerGpuToLLVM(ModuleOp module) {
       failed(checkDoubleFunctions(module)))
     return failure();
   for (auto kernel : module.getOps<func::FuncOp>()) {
-    usePointers(kernel, converter);
-    for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
-      if (isa<LLVM::LLVMPointerType>(type) && kernel->hasAttr(kAlignedAttr))
+    for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
+      if (kernel.getArgAttr(index, kAlignedAttr))
         kernel.setArgAttr(index, "llvm.align", Builder(module).getI64IntegerAttr(kGpuAlignment));
+    usePointers(kernel, converter);
   }
   RewritePatternSet patterns(module.getContext());
   populateGpuToNVVMConversionPatterns(converter, patterns);

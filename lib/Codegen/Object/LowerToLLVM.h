@@ -15,8 +15,8 @@ namespace zero {
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
 /// The same for functions that run on a GPU and may ask for their thread number. Each takes one
-/// pointer per buffer, aligned as kAlignedAttr says, followed by the common length of its dynamic
-/// dimensions.
+/// pointer per buffer, aligned where it has kAlignedAttr, followed by the common length of its
+/// dynamic dimensions.
 llvm::LogicalResult lowerGpuToLLVM(mlir::ModuleOp module);
 
 /// Gives every buffer of booleans the element type i8, 0 or 1: LLVM's vectoriser

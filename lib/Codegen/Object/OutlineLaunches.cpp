@@ -65,8 +65,6 @@ static void outline(func::FuncOp kernel, gpu::LaunchOp launch, StringRef name) {
   auto entry = func::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
   for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
     entry.setArgAttrs(index, kernel.getArgAttrDict(index));
-  if (Attribute aligned = kernel->getAttr(kAlignedAttr))
-    entry->setAttr(kAlignedAttr, aligned);
   Block *body = entry.addEntryBlock();
   builder.setInsertionPointToStart(body);
   IRMapping mapping;
