@@ -57,9 +57,10 @@ RULES = {
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "StableHlo", "Optimizers",
                    "Options", CHECKED],
-    # The library that executes a call computes its workspace.
+    # The library that executes a call computes its workspace, and knows which it can load.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
-                "runtime/device/cuda/kernels/attention_limits.h", "runtime/format"],
+                "runtime/device/cuda/columns.h", "runtime/device/cuda/kernels/attention_limits.h",
+                "runtime/format"],
     # Each command contains its estimated time on the machine that was planned for.
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen",
              "runtime/format", "runtime/verify"],

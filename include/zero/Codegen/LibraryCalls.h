@@ -14,13 +14,10 @@ namespace zero {
 /// processors. Fails with the reason if the library does not have the call.
 llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, unsigned threads);
 
-/// The same on a GPU. Fails with the reason if the runtime does not have the call there.
+/// Bytes of workspace of `call` on a GPU: for a matrix product those within which cuBLASLt chooses
+/// its algorithm when the program is loaded. Fails with the reason if the runtime would refuse to
+/// load the call.
 llvm::Expected<uint64_t> gpuWorkspace(LibraryAttr call);
-
-/// Bytes of workspace of every matrix product on a GPU, within which cuBLASLt chooses its algorithm
-/// when the program is loaded: the recommendation of NVIDIA's cuBLAS reference from sm_90 on
-/// (cublasSetWorkspace; 4 MiB before).
-inline constexpr uint64_t kGpuMatmulWorkspace = 32 << 20;
 
 /// The widest heads of an attention that is one kernel on a GPU.
 inline constexpr int64_t kGpuAttentionWidth = 128;

@@ -39,7 +39,9 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
     the library supports it.
 
     For device `cuda` the module carries `zero.device`. There, only matrix products are library
-    calls, all of them use the same workspace, and B is not reordered.
+    calls, all of them use the same workspace, and B is not reordered. Operands that cuBLASLt does
+    not multiply as they are stored are converted by launches of separate kernels: to the element
+    type of the result. A product that the runtime would refuse remains native.
 
     The workspace of a call is large enough for `threads` threads of a rank, and for fewer. The
     module records the number in `zero.threads` and the target CPU in `zero.target_cpu`.
@@ -50,6 +52,8 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
                         "cpu, cuda or simulated; simulated calls the CPU libraries">,
                  Option<"targetCpu", "target-cpu", "std::string", "\"native\"",
                         "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::arith::ArithDialect"];
 }
 
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {

@@ -3,10 +3,15 @@
 #include "zero/Codegen/LibraryCalls.h"
 
 #include "runtime/device/cpu/library.h"
+#include "runtime/device/cuda/columns.h"
 #include "runtime/device/cuda/kernels/attention_limits.h"
 #include "zero/Kernels/KernelMessage.h"
 
 namespace zero {
+
+/// The recommendation of NVIDIA's cuBLAS reference from sm_90 on (cublasSetWorkspace; 4 MiB
+/// before).
+static constexpr uint64_t kGpuMatmulWorkspace = 32 << 20;
 
 llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, unsigned threads) {
   rt::proto::Kernel kernel;
@@ -27,17 +32,25 @@ llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, uns
 
 static_assert(kGpuAttentionWidth == rt::cuda::kMostAttentionWidth);
 
-llvm::Expected<uint64_t> gpuWorkspace(LibraryAttr call) {
-  if (isa<MatmulAttr>(call.getCall()))
-    return kGpuMatmulWorkspace;
-  rt::proto::Kernel kernel;
-  describeCall(call, kernel);
+static rt::Status planProduct(const rt::proto::Kernel &kernel, uint64_t &workspace) {
+  rt::cuda::Columnwise product;
+  workspace = kGpuMatmulWorkspace;
+  return rt::cuda::toColumnwise(kernel, product);
+}
+
+static rt::Status planAttention(const rt::proto::Kernel &kernel, uint64_t &workspace) {
   rt::AttentionPlan plan;
   int width = 0;
+  ZERO_RT_TRY(rt::planAttention(kernel, plan));
+  return rt::cuda::limitAttention(plan, width, workspace);
+}
+
+llvm::Expected<uint64_t> gpuWorkspace(LibraryAttr call) {
+  rt::proto::Kernel kernel;
+  describeCall(call, kernel);
   uint64_t workspace = 0;
-  rt::Status status = rt::planAttention(kernel, plan);
-  if (status.ok())
-    status = rt::cuda::limitAttention(plan, width, workspace);
+  const rt::Status status =
+      kernel.has_attention() ? planAttention(kernel, workspace) : planProduct(kernel, workspace);
   if (!status.ok())
     return llvm::createStringError(status.getMessage());
   return workspace;

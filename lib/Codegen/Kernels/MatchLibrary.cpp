@@ -1,6 +1,7 @@
 //===- MatchLibrary.cpp - match kernels that a library computes -----------===//
 
 #include "MatmulMatcher.h"
+#include "OperandCasts.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Codegen/LibraryCalls.h"
 #include "zero/Codegen/Passes.h"
@@ -139,6 +140,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
   using MatchLibraryBase::MatchLibraryBase;
 
   void runOnOperation() override {
+    OperandCasts casts(getOperation());
     llvm::StringMap<SmallVector<unsigned>> orders;
     CallTarget target{{}, threads};
     if (failed(setTarget(target)))
@@ -150,7 +152,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
         if (!target.isGpu() || isa<AttentionAttr>(offer)) // convolutions are compiled there
           takeOffer(kernel, offer, target);
       } else if (std::optional<MatchedMatmul> matched = matchMatmul(kernel)) {
-        takeMatmul(kernel, *matched, target, orders);
+        takeMatmul(kernel, *matched, target, casts, orders);
       }
     }
     if (orders.empty())
@@ -163,6 +165,7 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
       SmallVector<Value> inputs = llvm::map_to_vector(
           order->second, [&](unsigned index) -> Value { return launch.getInputs()[index]; });
       launch.getInputsMutable().assign(inputs);
+      casts.convertInputs(launch);
     });
   }
 
@@ -184,13 +187,16 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     return success();
   }
 
+  /// Records in `orders` how launches of a kernel that becomes a call must change.
   void takeMatmul(func::FuncOp kernel, const MatchedMatmul &matched, const CallTarget &target,
-                  llvm::StringMap<SmallVector<unsigned>> &orders) {
+                  OperandCasts &casts, llvm::StringMap<SmallVector<unsigned>> &orders) {
     MLIRContext *context = kernel.getContext();
-    SmallVector<Type> types = llvm::map_to_vector(
-        matched.arguments, [&](unsigned index) { return kernel.getArgumentTypes()[index]; });
+    SmallVector<Type> given = llvm::map_to_vector(matched.arguments, [&](unsigned index) {
+      return getElementTypeOrSelf(kernel.getArgumentTypes()[index]);
+    });
     if (!matched.matmul.accumulate)
-      types.push_back(kernel.getResultTypes().front());
+      given.push_back(getElementTypeOrSelf(kernel.getResultTypes().front()));
+    const SmallVector<Type> types = target.isGpu() ? operandTypesOnGpu(given) : given;
     const ArrayAttr stored = storedTypes(context, types);
     // Arguments in 16 bits are copied in blocks of few rows, for which reordering is not
     // beneficial.
@@ -199,10 +205,13 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     if (llvm::Error refused = setFastestCall(kernel, call, stored, target))
       return remarkCompiled(kernel, std::move(refused));
     auto inOrder = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getNumArguments()));
-    if (matched.arguments == inOrder)
+    if (matched.arguments == inOrder && types == given)
       return;
     reorderArguments(kernel, matched.arguments);
     orders[kernel.getName()] = matched.arguments;
+    for (unsigned index = 0; index < kernel.getNumArguments(); ++index)
+      if (types[index] != given[index])
+        casts.change(kernel, index, types[index]);
   }
 };
 } // namespace
