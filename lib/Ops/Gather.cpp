@@ -6,7 +6,8 @@
 // of dy to those of `start`, or of a tensor of zeros of `shape`, one after the other.
 // With {begin, extent} the tensor is rows [begin, begin + its own) of a table of `extent`
 // rows, and the slices of other rows are left out. With {padding_idx}, which Gather and
-// GatherRows hand on, those of that row of the table are left out, too.
+// GatherRows hand on, those of that row of the table are left out, too. With {sorted} the slices
+// of a row are found by sorting the indices, and all rows are independent.
 //
 // zero::GatherRows(rows, indices, [others]) {begin, extent} gathers from these rows of a
 // table; where an index is of another row the result is that of `others`, or anything.
@@ -19,6 +20,7 @@
 
 #include "Movement.h"
 #include "Scatter.h"
+#include "SortedRows.h"
 #include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -190,7 +192,6 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   int64_t blocks = product(shape.take_front(axis)), inner = product(shape.drop_front(axis + 1));
   int64_t rows = node.inputType(1).getNumElements();
   Value indices = reshaped(b, inputs[1], node.inputType(1).clone({rows}));
-  Value updates = reshaped(b, inputs[0], result.clone({blocks, rows, inner}));
   auto ownRow = [&](ImplicitLocOpBuilder &s, Value row) {
     return rowFrom(s, tensor::ExtractOp::create(s, indices, row), node, extent);
   };
@@ -211,6 +212,22 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
                   : isOther;
   };
   RowCounts rowCounts = isPart || isPadded ? RowCounts(counts) : RowCounts();
+  if (node.getAttrs().contains(kSorted) && rows != 0 && result.getNumElements() != 0) {
+    SmallVector<int64_t> sliced(shape);
+    sliced[axis] = rows;
+    Value slices = reshaped(b, inputs[0], result.clone(sliced));
+    auto key = [&](ImplicitLocOpBuilder &s, Value row) -> Value {
+      Value own = ownRow(s, row);
+      return rowCounts ? arith::SelectOp::create(s, rowCounts(s, row), own,
+                                                 arith::ConstantIndexOp::create(s, extent))
+                             .getResult()
+                       : own;
+    };
+    lowered.results.push_back(
+        addSortedRows(b, slices, node.hasInput(2) ? inputs[2] : Value(), result, axis, key));
+    return success();
+  }
+  Value updates = reshaped(b, inputs[0], result.clone({blocks, rows, inner}));
   auto sumsType = result.clone({blocks, extent, inner});
   Value start = node.hasInput(2) ? reshaped(b, inputs[2], sumsType) : Value();
   Value sums =

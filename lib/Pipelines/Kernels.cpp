@@ -9,6 +9,8 @@ using namespace mlir;
 void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
   const phase::KernelOptions &options = all.kernels;
   pm.addPass(createViewSlices());
+  if (options.device != Device::Cpu)
+    pm.addNestedPass<func::FuncOp>(createSortRows());
   pm.addPass(createFormKernels());
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());

@@ -43,3 +43,23 @@ func.func @gradient(%dy: tensor<4x32x64xf32>, %i: tensor<4x32xi64>) -> tensor<51
   %g = onnx.node "GatherGrad"(%dy, %i) {axis = 0 : i64, shape = array<i64: 512, 64>} domain "zero" opset 1 : (tensor<4x32x64xf32>, tensor<4x32xi64>) -> tensor<512x64xf32>
   return %g : tensor<512x64xf32>
 }
+
+// -----
+
+// With `sorted` the rows of a table are independent. The place of each index in a stable order, the
+// index at each place and the first place of each row are sums over pairs. A row adds its slices in
+// their order, in f32, and rounds once.
+
+// CHECK-LABEL: func.func @sorted
+// CHECK-NOT: scf.for
+// CHECK-COUNT-3: iterator_types = ["parallel", "reduction"]
+// CHECK: iterator_types = ["parallel", "parallel"]
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:.+]] = %{{.+}}) -> (f32)
+// CHECK: %[[UPDATE:.+]] = tensor.extract {{.*}} : tensor<128x64xbf16>
+// CHECK: %[[WIDE:.+]] = arith.extf %[[UPDATE]]
+// CHECK: arith.addf %[[SUM]], %[[WIDE]]
+// CHECK: arith.truncf
+func.func @sorted(%dy: tensor<4x32x64xbf16>, %i: tensor<4x32xi64>) -> tensor<512x64xbf16> {
+  %g = onnx.node "GatherGrad"(%dy, %i) {axis = 0 : i64, shape = array<i64: 512, 64>, sorted} domain "zero" opset 1 : (tensor<4x32x64xbf16>, tensor<4x32xi64>) -> tensor<512x64xbf16>
+  return %g : tensor<512x64xbf16>
+}

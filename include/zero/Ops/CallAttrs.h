@@ -17,6 +17,8 @@ inline constexpr llvm::StringLiteral kPaddingIndex = "padding_idx";
 /// Of a Gather, GatherElements or GatherND: the least index that is allowed, if it is not that of
 /// counting from the end.
 inline constexpr llvm::StringLiteral kLeastIndex = "least_index";
+/// Of a GatherGrad, set by zero-sort-rows: its lowering sorts the indices.
+inline constexpr llvm::StringLiteral kSorted = "sorted";
 
 } // namespace zero::ops
 

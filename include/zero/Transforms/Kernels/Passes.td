@@ -21,6 +21,20 @@ def ViewSlices : Pass<"zero-view-slices", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def SortRows : Pass<"zero-sort-rows", "::mlir::func::FuncOp"> {
+  let summary = "Let gradients of tables sort their indices, so that rows are independent";
+  let description = [{
+    For GPUs. `GatherGrad` adds slices to rows of a table one after the other: work for one core.
+    With the attribute `sorted` its lowering finds the slices of each row by a stable sort, and
+    adds them in the same order.
+
+    ```mlir
+    %g = onnx.node "GatherGrad"(%dy, %ids) {axis = 0, shape = ...} ...            // before
+    %g = onnx.node "GatherGrad"(%dy, %ids) {axis = 0, shape = ..., sorted} ...    // after
+    ```
+  }];
+}
+
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group nodes into kernels and lower them to linalg";
   let description = [{
