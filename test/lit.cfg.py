@@ -90,8 +90,12 @@ if browser := shutil.which("chromium") or shutil.which("google-chrome"):
 cuda = os.environ.get("CUDA_HOME")
 if cuda is not None:
     config.environment["CUDA_HOME"] = cuda
-if os.access(f"{cuda or '/usr/local/cuda'}/bin/ptxas", os.X_OK) or (cuda is None and shutil.which("ptxas")):
+ptxas = f"{cuda or '/usr/local/cuda'}/bin/ptxas"
+if not os.access(ptxas, os.X_OK) and cuda is None:
+    ptxas = shutil.which("ptxas")
+if ptxas and os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 # scripts/check-tidy.sh.
 if shutil.which("clang-tidy-22") or shutil.which("clang-tidy"):
     config.available_features.add("clang-tidy")

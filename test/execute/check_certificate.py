@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from check_stages_matrix import pairwise
+from pairwise import pairwise
 from zero_test import Checks, Failed, Graph
 
 RANKS, STEPS = 2, 2

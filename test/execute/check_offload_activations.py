@@ -12,7 +12,8 @@ import itertools
 import re
 
 from check_recompute import TruthGraph
-from check_stages_matrix import MatrixGraph, pairwise
+from check_stages_matrix import MatrixGraph
+from pairwise import pairwise
 from zero_test import Checks, Graph, Plan, run_tool
 
 STEPS, RANKS = 3, 2

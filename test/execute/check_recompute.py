@@ -14,7 +14,8 @@ import re
 import numpy as np
 import onnx
 
-from check_stages_matrix import MatrixGraph, pairwise
+from check_stages_matrix import MatrixGraph
+from pairwise import pairwise
 from zero_test import Checks, Graph, Plan, run_tool
 
 STEPS, RANKS = 3, 2

@@ -8,7 +8,6 @@ three steps on 2 ranks; the last one of a selection also runs on 4.
 """
 
 import argparse
-import itertools
 import json
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from pairwise import combinations, pairwise
 from zero_test import Checks, Graph, read_safetensors, run_tool
 
 STEPS, BATCH, SEQUENCE, VOCABULARY, IGNORED = 3, 4, 32, 512, -100
@@ -30,25 +30,6 @@ DROPPED = {
                    "linear_13"),
 }
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
-
-
-def combinations():
-    return [dict(zip(FACTORS, values)) for values in itertools.product(*FACTORS.values())]
-
-
-def pairs(combination):
-    return set(itertools.combinations(combination.items(), 2))
-
-
-def pairwise(candidates):
-    """Repeatedly selects the first combination that has the most uncovered pairs of values."""
-    missing = set().union(*map(pairs, candidates))
-    selection = []
-    while missing:
-        best = max(candidates, key=lambda c: len(pairs(c) & missing))
-        missing -= pairs(best)
-        selection.append(best)
-    return selection
 
 
 def add_dropout(model, values):
@@ -141,7 +122,7 @@ def main():
     parser.add_argument("--model", choices=FACTORS["model"])
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    chosen = combinations() if args.all else pairwise(combinations())
+    chosen = combinations(FACTORS) if args.all else pairwise(combinations(FACTORS))
     chosen = [c for c in chosen if args.model in (None, c["model"])]
     if args.list:
         print(*chosen, sep="\n")

@@ -14,7 +14,8 @@ import itertools
 import json
 import re
 
-from check_stages_matrix import CLIP, FLAGS, STEPS, MatrixGraph, pairwise
+from check_stages_matrix import CLIP, FLAGS, STEPS, MatrixGraph
+from pairwise import pairwise
 from zero_test import Checks, Graph, check_refused, run_tool
 
 TIERS = ("device", "host", "nvme")
