@@ -240,12 +240,13 @@ def run_group(group, execute):
     return {**run_group(group[:half], execute), **run_group(group[half:], execute)}
 
 
-def forward_errors(tool, cases):
+def forward_errors(tool, cases, *flags):
     """The error of each case's results; infinity if the case is rejected."""
     def execute(group, folder):
         model, feeds = combine(group)
         results = folder / "outputs.safetensors"
-        said = zero_run(tool, model, feeds, folder, "--forward-only", f"--save-outputs={results}")
+        said = zero_run(tool, model, feeds, folder, "--forward-only", f"--save-outputs={results}",
+                        *flags)
         return (None, said) if said else (read_safetensors(results), None)
 
     errors = {}
@@ -258,11 +259,11 @@ def forward_errors(tool, cases):
     return [errors[name] for name in parts]
 
 
-def dumped_gradients(tool, model, feeds, listed, folder):
+def dumped_gradients(tool, model, feeds, listed, folder, *flags):
     """The gradients of the parameters in `listed` by name, or the error message of the tools."""
     results = folder / "gradients.safetensors"
     said = zero_run(tool, model, feeds, folder, f"--trainable={listed}",
-                    f"--dump-gradients={results}")
+                    f"--dump-gradients={results}", *flags)
     return (None, said) if said else (read_safetensors(results), None)
 
 

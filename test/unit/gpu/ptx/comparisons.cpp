@@ -1,4 +1,4 @@
-//===- comparisons.cpp - setp and set -------------------------------------===//
+//===- comparisons.cpp - setp, set and testp ------------------------------===//
 
 #include "lanes.h"
 
@@ -170,11 +170,56 @@ void decodeSetNumber(Decoding &decoding) {
   decoding.made.parts[2] = result == Type::F32 ? std::bit_cast<uint32_t>(1.0f) : ~0u;
 }
 
+/// A property of one number.
+enum Property : int64_t { kFinite, kInfinite, kNumber, kNotANumber, kNormal, kSubnormal };
+
+template <typename T>
+bool has(int64_t property, T value) {
+  switch (property) {
+  case kFinite:
+    return std::isfinite(value);
+  case kInfinite:
+    return std::isinf(value);
+  case kNumber:
+    return !std::isnan(value);
+  case kNotANumber:
+    return std::isnan(value);
+  case kNormal:
+    return std::isnormal(value);
+  default:
+    return std::fpclassify(value) == FP_SUBNORMAL;
+  }
+}
+
+template <typename T>
+void test(Warp &warp, const Instruction &instruction) {
+  const T *a = warp.at<T>(instruction.a);
+  Mask result = 0;
+  for (uint32_t lane = 0; lane < kLanes; ++lane)
+    result |= Mask(has(instruction.number, a[lane])) << lane;
+  warp.setPredicate(instruction.d, result);
+}
+
+void decodeTest(Decoding &decoding) {
+  static const std::map<std::string, Property> properties = {
+      {"finite", kFinite},         {"infinite", kInfinite}, {"number", kNumber},
+      {"notanumber", kNotANumber}, {"normal", kNormal},     {"subnormal", kSubnormal}};
+  const Type type = decoding.takeType();
+  auto property =
+      decoding.takeOneOf({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  if (!property)
+    decoding.fail("no such property");
+  decoding.made.number = properties.at(*property);
+  decoding.setRun(type == Type::F32 ? test<float> : type == Type::F64 ? test<double> : nullptr);
+  decoding.setOperands(Type::Pred, type, 1);
+}
+
 } // namespace
 
 void addComparisons(Opcodes &opcodes) {
   opcodes["setp"] = decodeSetPredicate;
   opcodes["set"] = decodeSetNumber;
+  opcodes["testp"] = decodeTest;
 }
 
 } // namespace ptx

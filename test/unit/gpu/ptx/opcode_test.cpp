@@ -255,6 +255,12 @@ const Case kComparisons[] = {
     {"setp.lt.xor.s32 %p0, %r1, %r2, %p3;", {1, 2, 1}, 0},
     {"setp.lt.and.s32 %p0, %r1, %r2, !%p3;", {1, 2, 0}, 1},
     {"setp.lt.s32 %p4|%p5, %r1, %r2;\nmov.pred %p0, %p5;", {2, 1}, 1},
+    {"testp.infinite.f32 %p0, %r1;", {kInfinity | 0x80000000}, 1},
+    {"testp.finite.f32 %p0, %r1;", {kInfinity}, 0},
+    {"testp.notanumber.f32 %p0, %r1;", {kSomeNan}, 1},
+    {"testp.number.f64 %p0, %l1;", {bits(1.0)}, 1},
+    {"testp.normal.f32 %p0, %r1;", {1}, 0},
+    {"testp.subnormal.f32 %p0, %r1;", {1}, 1},
     {"set.lt.u32.s32 %r0, %r1, %r2;", {1, 2}, 0xffffffff},
     {"set.gt.f32.f32 %r0, %r1, %r2;", {bits(2.0f), bits(1.0f)}, bits(1.0f)},
 };
