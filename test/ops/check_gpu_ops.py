@@ -14,9 +14,6 @@ from harness import dumped_gradients, forward_errors, gradient_errors
 RESULT, GRADIENT = 1e-5, 1e-3  # limits of errors
 # Cases that GPUs do not have yet. Those that begin to work are errors here, too.
 MISSING = (
-    # Neither rows nor columns of an operand are contiguous.
-    "MatMul-18(float64[2, 1, 3, 4], float64[3, 4, 2])",
-    "MatMul-18(float64[2, 1, 3, 4], float64[1, 3, 4, 2])",
     # The runtime makes subnormal numbers zero on CPUs only.
     "Sign-18(float32[4]) {} denormals are zero",
 )

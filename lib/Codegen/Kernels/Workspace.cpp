@@ -20,7 +20,9 @@ static constexpr int64_t kStackTotal = 256 << 10;
 
 /// Bytes of a buffer in memory; i1 takes a byte.
 static int64_t bytesOf(MemRefType type) {
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  const Type element = type.getElementType();
+  const unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return type.getNumElements() * llvm::divideCeil(bits, 8);
 }
 
 /// Whether a loop passes the buffer to its next iteration. Two such buffers would be live at the
