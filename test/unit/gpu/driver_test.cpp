@@ -6,8 +6,10 @@
 #include "runtime/device/cuda/cublaslt.h"
 #include "runtime/device/cuda/lanes.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace zero::rt;
 using namespace zero::rt::cuda;
@@ -135,13 +137,72 @@ TEST_F(CudaModule, ThatFailsFailsFromThenOn) {
   ASSERT_EQ(gpu->driver().cuMemsetD8Async(address, 1, 8, lanes->current()), kSuccess);
   EXPECT_TRUE(launch(address + 4).ok());
   EXPECT_TRUE(lanes->finish().ok());
+  const std::string first = "first", last = "last";
+  lanes->announce(first);
   EXPECT_TRUE(launch(address + 8).ok());
+  lanes->announce(last);
   const char *what = "CUDA_ERROR_LAUNCH_FAILED (kernel 'k', line 8 (ld.global.b32): thread 0 of "
                      "block 0: reads 4 bytes at byte 8 of an allocation of 8 bytes)";
   expectFails(lanes->finish(), ZERO_RT_INTERNAL, what);
+  expectFails(lanes->finish(), ZERO_RT_INTERNAL,
+              "by one of the kernels from 'first' to 'last'; recorded steps wait for each");
   expectFails(launch(address), ZERO_RT_INTERNAL, what);
   EXPECT_EQ(recording::problems().size(), 1u);
   EXPECT_EQ(gpu->driver().cuMemFree(address), kSuccess);
+}
+
+/// Commands of one lane, each of which takes 5 ms.
+class SlowCommands : public CudaModule {
+protected:
+  void SetUp() override {
+    CudaModule::SetUp();
+    recording::addKernel("slow", 0, 1, [](const auto &, const auto &, uint64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    });
+    const uint32_t lane = 0;
+    ASSERT_TRUE(Lanes::create(gpu, {&lane, 1}, kTimeout, lanes).ok());
+    ASSERT_TRUE(
+        load(std::string(kHeader) + ".visible .entry slow(.param .u64 n) {\nret;\n}\n").ok());
+    ASSERT_TRUE(module->find("slow", function).ok());
+  }
+  void enqueue(int count) {
+    int64_t length = 1;
+    void *arguments[] = {&length};
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(lanes->begin({0, {}, -1}).ok());
+      ASSERT_EQ(gpu->driver().cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, lanes->current(),
+                                             arguments, nullptr),
+                kSuccess);
+      ASSERT_TRUE(lanes->end({0, {}, -1}).ok());
+    }
+  }
+
+  static constexpr double kTimeout = 0.25;
+  Function function = nullptr;
+};
+
+TEST_F(SlowCommands, HaveAsMuchTimeAsTheyMakeProgress) {
+  enqueue(200); // four times the timeout
+  Status status = lanes->finish();
+  EXPECT_TRUE(status.ok()) << status.getMessage();
+}
+
+TEST_F(SlowCommands, ThatMakeNoProgressEndByTheTimeout) {
+  recording::stall("slow");
+  enqueue(1);
+  expectFails(lanes->finish(), ZERO_RT_TIMEOUT, "GPU 0 has finished no work within 0.25 s");
+  recording::release();
+  EXPECT_TRUE(lanes->finish().ok());
+}
+
+/// What else may have failed ends a wait, and the work is waited for all the same.
+TEST_F(SlowCommands, AreNotWaitedForWhenWhatIsWatchedFails) {
+  recording::stall("slow");
+  enqueue(1);
+  lanes->watch([] { return Status(ZERO_RT_ABORTED, "a peer has ended"); });
+  expectFails(lanes->finish(), ZERO_RT_ABORTED, "a peer has ended");
+  recording::release();
+  EXPECT_TRUE(lanes->finish().ok());
 }
 
 TEST(Cublaslt, ThatIsNotThereIsOneClearError) {

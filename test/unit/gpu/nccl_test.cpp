@@ -3,6 +3,7 @@
 #include "host_ends.h"
 #include "recording.h"
 #include "runtime/comm/nccl/nccl_group.h"
+#include "runtime/device/cuda/code.h"
 #include "runtime/support/floats.h"
 
 #include <chrono>
@@ -106,6 +107,58 @@ TEST(NcclGroup, AStalledThreadIsNamed) {
          }
        }))
     EXPECT_EQ(each.getMessage(), "rank 1 did not arrive at collective 2 ('layer.7') within 1 s");
+}
+
+/// The kernels of NCCL wait for that of a rank whose GPU is stuck. When this rank gives up, all of
+/// them end: otherwise nobody could free memory beside them.
+TEST(NcclGroup, ARankThatFailsEndsTheWorkOfAll) {
+  ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+  ::setenv("ZERO_NCCL", ZERO_RECORDING_CUDA, 1);
+  recording::reset({.devices = kRanks});
+  recording::addKernel("stuck", 0, 0, [](const auto &, const auto &, uint64_t) {});
+  recording::stall("stuck");
+  std::shared_ptr<const Driver> driver;
+  std::vector<std::shared_ptr<const Gpu>> gpus(kRanks);
+  std::vector<std::shared_ptr<Lanes>> lanes(kRanks);
+  const uint32_t lane = 0;
+  expectOk(Driver::open(driver));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    expectOk(Gpu::open(driver, rank, gpus[size_t(rank)]));
+    expectOk(Lanes::create(gpus[size_t(rank)], {&lane, 1}, 60, lanes[size_t(rank)]));
+  }
+  Group ends;
+  expectOk(makeNcclGroup({.ranks = kRanks, .timeoutSeconds = 60}, lanes, ends));
+  std::unique_ptr<GpuModule> module;
+  Function function = nullptr;
+  expectOk(GpuModule::load(gpus[1],
+                           ".version 7.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry stuck() {\nret;\n}\n",
+                           module));
+  expectOk(module->find("stuck", function));
+  const auto begin = std::chrono::steady_clock::now();
+  for (const Status &each : onAll(ends, [&](Communicator &end) {
+         const auto rank = size_t(end.rank());
+         ZERO_RT_TRY(gpus[rank]->makeCurrent());
+         Address data = 0;
+         EXPECT_EQ(driver->cuMemAlloc(&data, 64), kSuccess);
+         EXPECT_EQ(driver->cuMemsetD8Async(data, 0, 64, lanes[rank]->current()), kSuccess);
+         if (rank == 1)
+           EXPECT_EQ(driver->cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, lanes[1]->current(),
+                                            nullptr, nullptr),
+                     kSuccess);
+         ZERO_RT_TRY(end.allReduce({"x"}, {ZERO_RT_F32}, reinterpret_cast<void *>(data), 16));
+         if (rank == 1) {
+           end.abort(Status(ZERO_RT_INTERNAL, "rank 1 has failed"));
+           recording::release();
+         }
+         Status status = rank == 1 ? Status() : lanes[rank]->finish();
+         expectOk(lanes[rank]->finish());
+         EXPECT_EQ(driver->cuMemFree(data), kSuccess);
+         return status;
+       }))
+    EXPECT_TRUE(each.ok() || each.getMessage() == "rank 1 has failed") << each.getMessage();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_EQ(recording::problems(), std::vector<std::string>());
 }
 
 TEST(NcclGroup, RanksThatShareGpusInPairsAreRefused) {

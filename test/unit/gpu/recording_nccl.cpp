@@ -136,10 +136,12 @@ static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body)
   auto folder = handle->folder;
   const std::string name = "collective-" + std::to_string(handle->next++);
   auto ready = [folder, name, part, given = false]() mutable {
+    if (folder->aborted) // and publishes nothing, for which the others would wait
+      return true;
     if (!given)
       folder->put(name, {part.source, part.sourceBytes});
     given = true;
-    return folder->aborted || folder->all(name);
+    return folder->all(name);
   };
   auto run = [folder, name, part, body] {
     if (folder->aborted)
