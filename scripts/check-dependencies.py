@@ -99,10 +99,9 @@ RULES = {
                             "runtime/device/cpu/attention_plan.h"],
     "runtime/load": [*COMM, RT_API, "runtime/support", "runtime/format", "runtime/verify",
                      "runtime/device/cpu", "runtime/io"],
-    # Ranks do not depend on the kind of device; the host tier uses the arena of CPUs.
+    # Ranks do not depend on the kind of device.
     "runtime/execute": [*COMM, DEVICE, RT_API, "runtime/support", "runtime/format",
-                        "runtime/verify", "runtime/io", "runtime/load",
-                        "runtime/device/cpu/arena.h"],
+                        "runtime/verify", "runtime/io", "runtime/load"],
     "runtime/measure": ["runtime/comm", DEVICE, "runtime/device/cpu", RT_API, "runtime/support",
                         "runtime/format", "runtime/io", "runtime/execute"],
     "runtime/session": ["runtime/comm", "runtime/device", RT_API, "runtime/support",

@@ -31,6 +31,9 @@ public:
   bool startsAsZeros() const override { return true; }
 };
 
+/// Between which tiers a copy moves bytes.
+enum class CopyKind { DeviceToDevice, HostToDevice, DeviceToHost };
+
 /// Bytes of an arena that the host writes or reads between steps, and where it does so: in the
 /// arena itself, or in separate memory that is copied.
 struct Window {
@@ -52,8 +55,8 @@ public:
 
   /// Runs kernel `kernel` of the program; `args` as in executable.proto.
   virtual Status launch(uint32_t kernel, void *const *args, int64_t length) = 0;
-  /// Copies inside the arena.
-  virtual Status copy(void *destination, const void *source, uint64_t bytes) = 0;
+  /// Copies inside the arena of the device, or between it and the rank's arena of the host.
+  virtual Status copy(void *destination, const void *source, uint64_t bytes, CopyKind kind) = 0;
 
   /// Finds host memory for `windows` of `arena`. Called once, before the first step.
   virtual Status open(Arena &arena, std::span<Window> windows) = 0;
@@ -70,6 +73,17 @@ public:
   virtual Status makeSignals(uint32_t) { return {}; }
   virtual Status begin(const Order &) { return {}; }
   virtual Status end(const Order &) { return {}; }
+  /// Whether the command with `signal` is done, which was enqueued before. From any thread.
+  virtual Status isDone(uint32_t /*signal*/, bool &done) {
+    done = true;
+    return {};
+  }
+  /// While the rank's thread waits for something else: fails if the work has failed. `works` is
+  /// whether any of it has ended since the last look.
+  virtual Status look(bool &works) {
+    works = false;
+    return {};
+  }
   /// Work that is enqueued from now on begins after all earlier work is complete.
   virtual Status meet() { return {}; }
   /// Waits for everything that was given. Fails with the error of a command, or when it
@@ -80,13 +94,17 @@ public:
 class Device {
 public:
   virtual ~Device() = default;
-  /// Reserves memory for `rank`; `guarded` puts inaccessible pages on both sides of it.
-  virtual Status reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) = 0;
+  /// Reserves memory of `tier`, that of the device or the host, for `rank`. Copies between the two
+  /// and to a disk need no other memory. `guarded` puts inaccessible pages on both sides of it.
+  virtual Status reserve(int rank, proto::Tier tier, uint64_t bytes, bool guarded,
+                         std::unique_ptr<Arena> &arena) = 0;
   /// Makes the kernels of `program` ready for `threads` threads per rank.
   /// Refuses, naming the kernel, one that needs more workspace than was planned.
   virtual Status prepare(const proto::Program &program, int threads) = 0;
   /// Called on the thread of `rank` after prepare().
   virtual Status makeQueue(int rank, std::unique_ptr<Queue> &queue) = 0;
+  /// For the kernels of lane HOST_COMPUTE, on its thread.
+  virtual Status makeHostQueue(int rank, std::unique_ptr<Queue> &queue) = 0;
 };
 
 } // namespace zero::rt

@@ -3,6 +3,7 @@
 #include "runtime/execute/commands.h"
 
 #include "runtime/format/accesses.h"
+#include "runtime/format/tables.h"
 #include "runtime/load/reduction.h"
 
 #include <algorithm>
@@ -44,10 +45,18 @@ private:
     return bases[size_t(address.tier())] + placeOf(address, rank);
   }
 
+  /// A copy within the host's memory is none of the device.
+  static CopyKind kindOf(proto::Tier from, proto::Tier to) {
+    return from == to            ? CopyKind::DeviceToDevice
+           : from == proto::HOST ? CopyKind::HostToDevice
+                                 : CopyKind::DeviceToHost;
+  }
+
   decltype(Command::body) resolveCopy(const proto::Copy &copy) const {
     const bool writes = copy.dst().tier() == proto::NVME;
     if (!writes && copy.src().tier() != proto::NVME)
-      return CopyCommand{at(copy.src()), at(copy.dst()), copy.bytes()};
+      return CopyCommand{at(copy.src()), at(copy.dst()), copy.bytes(),
+                         kindOf(copy.src().tier(), copy.dst().tier())};
     const proto::Address &memory = writes ? copy.src() : copy.dst();
     return DiskCommand{writes, at(memory), placeOf(writes ? copy.dst() : copy.src(), rank),
                        copy.bytes()};
@@ -124,10 +133,13 @@ uint32_t numberSignals(const proto::Program &program, int rank,
       Command &command = commands[index];
       command.settles = settledBy(program, source, rank);
       for (uint32_t wait : source.waits()) {
+        if (isHostLane(program.segments(int(i)).commands(int(wait)).lane()))
+          continue;
         Order &earlier = commands[wait].order;
         if (earlier.signal < 0)
           earlier.signal = int32_t(signals++);
-        command.order.waits.push_back(uint32_t(earlier.signal));
+        if (!isHostLane(source.lane()))
+          command.order.waits.push_back(uint32_t(earlier.signal));
       }
     }
   }

@@ -47,6 +47,7 @@ struct CopyCommand {
   const void *source;
   void *destination;
   uint64_t bytes;
+  CopyKind kind;
 };
 
 /// Between the host's memory and the rank's file of the nvme tier.
@@ -89,9 +90,9 @@ std::vector<CommandSegment> resolveCommands(const proto::Program &program, int r
                                             const ArenaBases &bases, uint32_t firstCheck);
 
 /// For a device with lanes, sets the order of each command relative to others and the predicates
-/// that it may change on `rank`. Returns the number of signals: one for each command for which
-/// another waits. Orders do not cross iterations and segments, because lanes synchronize between
-/// them.
+/// that it may change on `rank`. Returns the number of signals: one for each command of the device
+/// for which another waits. Waits for commands of the host's lanes have none: see LanePlan. Orders
+/// do not cross iterations and segments, because lanes synchronize between them.
 uint32_t numberSignals(const proto::Program &program, int rank,
                        std::vector<CommandSegment> &segments);
 

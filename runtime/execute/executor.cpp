@@ -2,6 +2,7 @@
 
 #include "runtime/execute/executor.h"
 
+#include "runtime/format/tables.h"
 #include "runtime/verify/lifetimes.h"
 
 #include <algorithm>
@@ -9,29 +10,51 @@
 namespace zero::rt {
 
 Status Executor::open(Device &device, const ExecutorOptions &options) {
-  const int self = communicator.rank();
   known.resize(size_t(program.predicates_size()));
-  segments = resolveCommands(program, self, memory.bases(), data.places().checks);
-  if (queue.hasLanes())
-    ZERO_RT_TRY(queue.makeSignals(numberSignals(program, self, segments)));
+  segments = resolveCommands(program, communicator.rank(), memory.bases(), data.places().checks);
   for (const CommandSegment &segment : segments)
     for (const Command &command : segment.commands)
       if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
         (command.forward ? evaluationWrites : stepWrites) = true;
-  return queue.hasLanes() ? Status() : openLanes(device, options);
+  return queue.hasLanes() ? openDeviceLanes(device, options) : openLanes(device, options, 0);
 }
 
-/// Starts threads for the lanes of a device that has no lanes itself, in addition to this thread.
-/// Starts none if commands must run in the listed order.
-Status Executor::openLanes(Device &device, const ExecutorOptions &options) {
-  LanePlan plan(program, options.hasIdleCores);
+/// Threads for the lanes of the host beside a device that has lanes itself.
+Status Executor::openDeviceLanes(Device &device, const ExecutorOptions &options) {
+  const uint32_t signals = numberSignals(program, communicator.rank(), segments);
+  start.signal = int32_t(signals);
+  ZERO_RT_TRY(queue.makeSignals(signals + 1));
+  asked.resize(known.size());
+  bool any = false;
+  for (const CommandSegment &segment : segments)
+    for (const Command &command : segment.commands) {
+      const bool isOfHost = isHostLane(proto::Lane(command.order.lane));
+      any |= isOfHost;
+      if (isOfHost && command.predicate > 0)
+        asked[command.predicate - 1] = true;
+    }
+  return any ? openLanes(device, options, signals) : Status();
+}
+
+/// Starts threads for the lanes that the device does not have itself, in addition to this thread.
+/// Starts none if commands must run in the listed order. `start`: the signal between iterations.
+Status Executor::openLanes(Device &device, const ExecutorOptions &options, uint32_t start) {
+  LanePlan plan =
+      queue.hasLanes() ? LanePlan::ofDeviceLanes(program) : LanePlan(program, options.hasIdleCores);
   for (size_t thread = 1; thread < plan.threads() && options.inOrder; ++thread)
     if (proto::Lane lane = plan.laneOf(thread); lane != proto::COLLECTIVE)
       ZERO_RT_TRY(LaneWork::open(lane, communicator, device, memory, laneWork[size_t(lane)]));
   if (plan.threads() == 1 || options.inOrder)
     return {};
-  LaneSetup setup{&communicator,          &segments,    {}, &device, &memory,
-                  options.timeoutSeconds, options.owner};
+  LaneSetup setup{.communicator = &communicator,
+                  .segments = &segments,
+                  .predicates = {},
+                  .device = &device,
+                  .memory = &memory,
+                  .queue = queue.hasLanes() ? &queue : nullptr,
+                  .start = start,
+                  .timeoutSeconds = options.timeoutSeconds,
+                  .owner = options.owner};
   const StepWindows &windows = data.places();
   for (uint32_t i = 0; i < known.size(); ++i)
     setup.predicates.push_back(windows.at<uint8_t>(windows.predicates + i));
@@ -96,6 +119,14 @@ Status Executor::runSegments(const StepRequest &request) {
   return data.finishStep();
 }
 
+/// A command may have changed the predicate. Lanes with threads see its window as soon as the
+/// device signals the command, so the copy comes before that.
+Status Executor::forget(uint32_t predicate) {
+  known[predicate] = false;
+  return !asked.empty() && asked[predicate] ? queue.pull(data.places().predicates + predicate)
+                                            : Status();
+}
+
 /// Whether the predicate of a command is set. If the host has separate memory, the predicate is
 /// copied to it once after each command that may have changed it.
 Status Executor::holds(const Command &command, bool &result) {
@@ -104,7 +135,8 @@ Status Executor::holds(const Command &command, bool &result) {
   const StepWindows &windows = data.places();
   const uint32_t index = command.predicate - 1, window = windows.predicates + index;
   if (!known[index]) {
-    ZERO_RT_TRY(queue.pull(window));
+    if (asked.empty() || !asked[index]) // else it has been since it may have changed
+      ZERO_RT_TRY(queue.pull(window));
     ZERO_RT_TRY(queue.await(window));
     known[index] = queue.hasLanes(); // without lanes that window is the predicate itself
   }
@@ -134,7 +166,7 @@ Status Executor::runUnlessSkipped(const Command &command, const CommandSegment &
   if (runs) {
     ZERO_RT_TRY(run(command));
     for (uint32_t predicate : command.settles)
-      known[predicate] = false;
+      ZERO_RT_TRY(forget(predicate));
   }
   return observers.after();
 }
@@ -151,9 +183,23 @@ Status Executor::visit(const Command &command, const CommandSegment &segment, ui
   return lanes ? queue.end(command.order) : Status();
 }
 
+/// Lets the lanes with threads begin an iteration when the device is done with all before it.
+Status Executor::startLanes(const CommandSegment &segment, uint64_t iteration,
+                            const StepRequest &request) {
+  if (queue.hasLanes()) {
+    ZERO_RT_TRY(queue.begin(start));
+    for (uint32_t predicate = 0; predicate < asked.size(); ++predicate)
+      ZERO_RT_TRY(forget(predicate));
+    ZERO_RT_TRY(queue.end(start));
+  }
+  lanes->beginIteration(
+      {size_t(&segment - segments.data()), iteration, request.evaluate, &observers});
+  return {};
+}
+
 /// Runs the commands in the listed order. In this total order each command follows those it waits
 /// for, so lanes need no synchronization on one thread. Commands of lanes with a thread are left to
-/// that thread.
+/// that thread; of the others, each that may begin is given to its lane of the device.
 Status Executor::runIteration(const CommandSegment &segment, uint64_t iteration,
                               const StepRequest &request) {
   if (!lanes) {
@@ -161,14 +207,15 @@ Status Executor::runIteration(const CommandSegment &segment, uint64_t iteration,
       ZERO_RT_TRY(visit(command, segment, iteration, request));
     return {};
   }
-  lanes->beginIteration(
-      {size_t(&segment - segments.data()), iteration, request.evaluate, &observers});
-  for (const LaneStep &step : lanes->ownSteps()) {
-    ZERO_RT_TRY(lanes->await(step));
-    ZERO_RT_TRY(visit(segment.commands[step.command], segment, iteration, request));
+  ZERO_RT_TRY(startLanes(segment, iteration, request));
+  const LaneStep *step = nullptr;
+  for (;;) {
+    ZERO_RT_TRY(lanes->next(step));
+    if (!step)
+      return lanes->endIteration();
+    ZERO_RT_TRY(visit(segment.commands[step->command], segment, iteration, request));
     lanes->advance();
   }
-  return lanes->endIteration();
 }
 
 Status Executor::runSegment(const CommandSegment &segment, const StepRequest &request,
@@ -218,7 +265,7 @@ Status Executor::execute(const DiskCommand &, const Command &command) {
 }
 
 Status Executor::execute(const CopyCommand &copy, const Command &) {
-  return queue.copy(copy.destination, copy.source, copy.bytes);
+  return queue.copy(copy.destination, copy.source, copy.bytes, copy.kind);
 }
 
 } // namespace zero::rt

@@ -39,7 +39,8 @@ public:
   const LaneUse &use() const { return allSteps; }
 
 private:
-  Status openLanes(Device &device, const ExecutorOptions &options);
+  Status openLanes(Device &device, const ExecutorOptions &options, uint32_t start);
+  Status openDeviceLanes(Device &device, const ExecutorOptions &options);
   LaneUse useSoFar() const;
   Status runStep(const StepRequest &request);
   Status runSegments(const StepRequest &request);
@@ -51,6 +52,8 @@ private:
   Status runUnlessSkipped(const Command &command, const CommandSegment &segment,
                           uint64_t iteration);
   Status holds(const Command &command, bool &result);
+  Status forget(uint32_t predicate);
+  Status startLanes(const CommandSegment &segment, uint64_t iteration, const StepRequest &request);
   Status bindInputs(const StepRequest &request, uint64_t microBatch,
                     const std::vector<bool> *which);
   Status finishMicroBatches(const StepRequest &request);
@@ -69,7 +72,10 @@ private:
   StepData &data;
   StepObservers observers;
   std::vector<CommandSegment> segments;
-  std::vector<bool> known;      ///< by predicate: whether its window holds it
+  std::vector<bool> known; ///< by predicate: whether its window holds it
+  std::vector<bool> asked; ///< by predicate: whether lanes with threads depend on it
+  /// Of a device with lanes beside `lanes`: given between iterations.
+  Order start;
   std::unique_ptr<Lanes> lanes; ///< null: this thread runs all commands
   /// By lane: executes the commands of lanes without a thread, as under --check-memory.
   std::array<std::unique_ptr<LaneWork>, proto::Lane_ARRAYSIZE> laneWork;

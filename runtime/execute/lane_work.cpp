@@ -29,7 +29,7 @@ Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &devi
                       RankMemory &memory, std::unique_ptr<LaneWork> &work) {
   std::unique_ptr<LaneWork> made(new LaneWork(memory));
   if (lane == proto::HOST_COMPUTE)
-    ZERO_RT_TRY(device.makeQueue(communicator.rank(), made->queue));
+    ZERO_RT_TRY(device.makeHostQueue(communicator.rank(), made->queue));
   if (lane == proto::COLLECTIVE)
     made->communicator = &communicator;
   if (lane == proto::NVME_READ || lane == proto::NVME_WRITE) {

@@ -23,8 +23,8 @@ struct LaneUse {
   LaneUse operator-(const LaneUse &other) const;
 };
 
-/// The state that a lane of a program for CPUs needs to execute its commands: transfers,
-/// collectives, or computations of the host. Created and used by one thread.
+/// The state that a lane with a thread needs to execute its commands: transfers, collectives, or
+/// computations of the host. Created and used by one thread.
 class LaneWork {
 public:
   /// `memory` and `communicator` must outlive it.

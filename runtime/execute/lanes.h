@@ -1,7 +1,10 @@
 //===- lanes.h - the threads of a rank's lanes ------------------*- C++ -*-===//
 // On CPUs each lane has a thread if a program has transfers; the compute lane runs on the rank's
-// own thread. A lane executes its commands in order, each after the commands of other lanes that it
-// waits for; all lanes synchronize at the end of an iteration. Counters say how far each lane is.
+// own thread. On GPUs the lanes of disks and of computations of the host have threads, and the
+// rank's own thread gives the others to streams. A lane executes its commands in order, each after
+// the commands of other lanes that it waits for; all lanes synchronize at the end of an iteration.
+// Counters say how far each lane is. Streams never wait for threads: a command that waits for a
+// lane with a thread is given to its stream when that lane is so far. Threads ask for events.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_EXECUTE_LANES_H
@@ -31,6 +34,8 @@ struct LaneSetup {
   std::vector<const uint8_t *> predicates;
   Device *device = nullptr;
   RankMemory *memory = nullptr;
+  Queue *queue = nullptr; ///< of a device with lanes; nullptr: commands are done when they return
+  uint32_t start = 0;     ///< its signal: earlier iterations are over
   double timeoutSeconds = 0;
   /// The owner of all these objects. A thread whose command never returns keeps it alive.
   std::weak_ptr<const void> owner;
@@ -39,19 +44,19 @@ struct LaneSetup {
 /// Used by the rank's own thread. A lane that fails stops all of them.
 class Lanes {
 public:
-  /// Starts a thread for each lane of `plan` except the first. Each thread creates its own state.
+  /// Starts the threads of `plan`. Each creates its own state.
   static Status create(LanePlan plan, LaneSetup setup, std::unique_ptr<Lanes> &lanes);
   ~Lanes();
 
   /// Starts the other lanes: all that their commands need from before the iteration is available.
   void beginIteration(const LaneIteration &iteration);
-  /// The commands of the rank's own thread in the iteration: each between await() and advance().
-  const std::vector<LaneStep> &ownSteps() const;
-  /// Waits for the waits of `step`. Fails with the error of a lane, or if no lane makes progress
-  /// for the timeout of the session.
-  Status await(const LaneStep &step);
+  /// The next command of the rank's own thread, which may begin; nullptr: there is none left.
+  /// Waits for the lanes that it depends on. Fails with the error of a lane, or if no lane makes
+  /// progress for the timeout of the session.
+  Status next(const LaneStep *&step);
+  /// The command of the last next() is done, or given to the device.
   void advance();
-  /// Waits for all lanes. Fails as await() does.
+  /// Waits for all lanes. Fails as next() does.
   Status endIteration();
 
   /// After a failure, here or there: no lane begins another command. Waits for those that
@@ -65,11 +70,16 @@ public:
 private:
   struct Shared;
   explicit Lanes(std::shared_ptr<Shared> shared) : shared(std::move(shared)) {}
-  Status outcome(Progress::Outcome outcome, size_t thread);
-  Status awaitCounter(size_t counter, uint64_t count, size_t thread);
+  const LaneStep *peek(size_t sequence) const;
+  void collectThresholds();
+  Status outcome(Progress::Outcome outcome, size_t sequence);
+  Status awaitAny();
 
   std::shared_ptr<Shared> shared;
   std::vector<std::thread> threads;
+  std::vector<size_t> positions;               ///< by own sequence: its next step
+  size_t current = 0;                          ///< sequence of the last next()
+  std::vector<Progress::Threshold> thresholds; ///< that this thread waits for
   bool gaveUp = false;
   std::chrono::nanoseconds stalled{0}; ///< this thread, for others
 };

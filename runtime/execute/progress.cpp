@@ -2,6 +2,7 @@
 
 #include "runtime/execute/progress.h"
 
+#include <algorithm>
 #include <immintrin.h>
 
 namespace zero::rt {
@@ -17,25 +18,40 @@ void Progress::advance(size_t counter) {
     return;
   std::lock_guard lock(mutex);
   for (Waiter &waiter : waiters)
-    if (waiter.sleeps && waiter.counter == counter && waiter.count <= now)
+    if (waiter.sleeps && std::ranges::any_of(waiter.thresholds, [&](const Threshold &each) {
+          return each.counter == counter && each.count <= now;
+        }))
       waiter.wake.notify_one();
 }
 
 Progress::Outcome Progress::await(size_t waiter, size_t counter, uint64_t count,
                                   std::optional<std::chrono::duration<double>> patience) {
+  const Threshold threshold{counter, count};
+  return awaitAny(waiter, {&threshold, 1}, patience);
+}
+
+Progress::Outcome Progress::awaitAny(size_t waiter, std::span<const Threshold> thresholds,
+                                     std::optional<std::chrono::duration<double>> patience) {
   for (int i = 0; i < kLooks; ++i) {
     if (isStopped())
       return Stopped;
-    if (at(counter) >= count)
+    if (isAnyReached(thresholds))
       return Reached;
     _mm_pause();
   }
-  return sleep(waiter, counter, count, /*untilStop=*/true, patience);
+  return sleep(waiter, thresholds, /*untilStop=*/true, patience);
 }
 
 Progress::Outcome Progress::awaitLast(size_t waiter, size_t counter, uint64_t count,
                                       std::chrono::duration<double> patience) {
-  return sleep(waiter, counter, count, /*untilStop=*/false, patience);
+  const Threshold threshold{counter, count};
+  return sleep(waiter, {&threshold, 1}, /*untilStop=*/false, patience);
+}
+
+bool Progress::isAnyReached(std::span<const Threshold> thresholds) const {
+  return std::ranges::any_of(thresholds, [&](const Threshold &each) {
+    return counters[each.counter].load() >= each.count;
+  });
 }
 
 uint64_t Progress::sum() const {
@@ -45,13 +61,14 @@ uint64_t Progress::sum() const {
   return sum;
 }
 
-Progress::Outcome Progress::sleep(size_t index, size_t counter, uint64_t count, bool untilStop,
+Progress::Outcome Progress::sleep(size_t index, std::span<const Threshold> thresholds,
+                                  bool untilStop,
                                   std::optional<std::chrono::duration<double>> patience) {
   std::unique_lock lock(mutex);
   Waiter &waiter = waiters[index];
-  waiter.sleeps = true, waiter.counter = counter, waiter.count = count;
+  waiter.sleeps = true, waiter.thresholds = thresholds;
   sleepers.fetch_add(1);
-  auto isOver = [&] { return counters[counter].load() >= count || (untilStop && isStopped()); };
+  auto isOver = [&] { return isAnyReached(thresholds) || (untilStop && isStopped()); };
   bool isInTime = true;
   if (!patience)
     waiter.wake.wait(lock, isOver);

@@ -2,10 +2,7 @@
 
 #include "runtime/execute/rank_memory.h"
 
-#include "runtime/device/cpu/arena.h"
-
 #include <cstring>
-#include <sys/mman.h>
 
 namespace zero::rt {
 
@@ -36,15 +33,14 @@ Status RankMemory::reserve(Device &device, const proto::Program &program, int ra
   const uint64_t onDevice = arenaBytes(program, proto::DEVICE),
                  onHost = arenaBytes(program, proto::HOST);
   meter.expect(onDevice + onHost);
-  ZERO_RT_TRY(device.reserve(rank, onDevice, guarded, deviceArena));
+  ZERO_RT_TRY(device.reserve(rank, proto::DEVICE, onDevice, guarded, deviceArena));
   ZERO_RT_TRY(deviceArena->touch());
   meter.add(onDevice);
   if (onHost == 0)
     return {};
-  ZERO_RT_TRY(reserveHostMemory(onHost, guarded, hostArena));
+  ZERO_RT_TRY(device.reserve(rank, proto::HOST, onHost, guarded, hostArena));
   ZERO_RT_TRY(hostArena->touch());
   meter.add(onHost);
-  ::mlock(hostArena->base(), onHost); // a wish: disks and links then never wait for pages
   return {};
 }
 

@@ -10,7 +10,8 @@ Status Vote::any(Device &device, Queue &queue, Communicator &communicator, bool 
                  bool &result) {
   int64_t votes = mine;
   if (!number)
-    ZERO_RT_TRY(device.reserve(communicator.rank(), sizeof(votes), /*guarded=*/false, number));
+    ZERO_RT_TRY(device.reserve(communicator.rank(), proto::DEVICE, sizeof(votes), /*guarded=*/false,
+                               number));
   ZERO_RT_TRY(number->write(0, sizeof(votes), [&](char *piece, uint64_t, uint64_t) {
     std::memcpy(piece, &votes, sizeof(votes));
     return Status();

@@ -29,7 +29,8 @@ static Section append(std::string &file, std::string_view bytes) {
 }
 
 std::string writeExecutable(const std::string &path, const proto::Program &program,
-                            std::string_view code, std::string_view data, std::string_view isa) {
+                            std::string_view code, std::string_view data, std::string_view isa,
+                            std::string_view hostCode) {
   Header header{};
   if (isa.size() >= sizeof(header.isa))
     return format("the list of CPU features is too long: expected fewer than %zu bytes, got %zu",
@@ -46,6 +47,7 @@ std::string writeExecutable(const std::string &path, const proto::Program &progr
   header.program = append(file, tables);
   header.code = append(file, code);
   header.data = append(file, data);
+  header.hostCode = append(file, hostCode);
   header.fileBytes = file.size();
   std::memcpy(file.data(), &header, sizeof(header));
   header.checksum = fileChecksum({reinterpret_cast<const uint8_t *>(file.data()), file.size()});
@@ -92,7 +94,7 @@ static bool isInside(const Section &section, uint64_t fileBytes) {
 
 static std::string checkContents(std::span<const uint8_t> file, const Header &header,
                                  Executable &executable) {
-  for (const Section &section : {header.program, header.code, header.data})
+  for (const Section &section : {header.program, header.code, header.data, header.hostCode})
     if (!isInside(section, file.size()))
       return "a section lies outside the file";
   if (header.isa[sizeof(header.isa) - 1] != '\0')
@@ -107,6 +109,7 @@ static std::string checkContents(std::span<const uint8_t> file, const Header &he
     return "its tables cannot be read";
   executable.code = file.subspan(header.code.offset, header.code.size);
   executable.data = file.subspan(header.data.offset, header.data.size);
+  executable.hostCode = file.subspan(header.hostCode.offset, header.hostCode.size);
   executable.isa = header.isa;
   return "";
 }

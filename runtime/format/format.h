@@ -2,8 +2,9 @@
 //
 //   header    one page: magic, version, checksum, sections, ISA features
 //   program   executable.proto
-//   code      a complete ELF shared object, or empty
+//   code      the program's target: an ELF shared object, or images for GPUs
 //   data      constants that the program refers to by offset
+//   host code of a program for GPUs: an ELF shared object with the kernels of the host, or empty
 //
 // Each section starts at a multiple of 4096 bytes. The file is little-endian and
 // holds no weights: initial values are references.
@@ -25,7 +26,7 @@
 namespace zero::rt {
 
 inline constexpr char kMagic[8] = {'Z', 'E', 'R', 'O', 'E', 'X', 'E', '\0'};
-inline constexpr uint32_t kFormatVersion = 9;
+inline constexpr uint32_t kFormatVersion = 10;
 inline constexpr uint64_t kSectionAlignment = 4096;
 
 /// Bytes [offset, offset + size) of the file.
@@ -41,7 +42,7 @@ struct Header {
   uint32_t headerBytes;
   uint64_t checksum;
   uint64_t fileBytes;
-  Section program, code, data;
+  Section program, code, data, hostCode;
   char isa[2048]; ///< features the code needs, separated by spaces, 0-terminated
 };
 static_assert(sizeof(Header) <= kSectionAlignment);
@@ -52,14 +53,20 @@ struct Executable {
   proto::Program program;
   std::span<const uint8_t> code;
   std::span<const uint8_t> data;
+  std::span<const uint8_t> hostCode;
   std::string isa;
+
+  /// The shared object with all kernels that the cores of the host run.
+  std::span<const uint8_t> codeOfHost() const {
+    return program.target() == proto::CPU ? code : hostCode;
+  }
 };
 
-/// Writes `path` by a temporary and a rename. `isa` lists the CPU features that
-/// `code` needs, in LLVM's names ("avx2 fma avx512f"). Returns an error message,
-/// empty on success.
+/// Writes `path` by a temporary and a rename. `isa` lists the CPU features that the code of the
+/// host needs, in LLVM's names ("avx2 fma avx512f"). Returns an error message, empty on success.
 std::string writeExecutable(const std::string &path, const proto::Program &program,
-                            std::string_view code, std::string_view data, std::string_view isa);
+                            std::string_view code, std::string_view data, std::string_view isa,
+                            std::string_view hostCode = {});
 
 /// Maps and checks `path`. An error names the reason: not a .zexe, another version, truncated,
 /// wrong checksum, a feature that this CPU lacks, unreadable tables. The code section is not mapped

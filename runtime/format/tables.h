@@ -27,6 +27,11 @@ inline const char *nameOf(proto::Lane lane) {
   return proto::Lane_IsValid(lane) ? kNames[lane] : "?";
 }
 
+/// Whether threads of the host execute the commands of `lane` on every device.
+inline bool isHostLane(proto::Lane lane) {
+  return lane == proto::NVME_READ || lane == proto::NVME_WRITE || lane == proto::HOST_COMPUTE;
+}
+
 /// The element type of initial values that a tensor of `dtype` is read from.
 inline DType storedType(const proto::Init::Range &range, DType dtype) {
   return range.stored() == proto::DTYPE_UNSPECIFIED ? dtype : toDType(range.stored());

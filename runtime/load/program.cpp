@@ -56,8 +56,8 @@ Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram>
   if (std::string error = readExecutable(path, loaded->executable); !error.empty())
     return Status(ZERO_RT_BAD_FILE, error);
   Status status = validate(loaded->executable);
-  if (status.ok() && loaded->tables().target() == proto::CPU)
-    status = Module::load(loaded->tables(), loaded->executable.code, loaded->module);
+  if (status.ok())
+    status = Module::load(loaded->tables(), loaded->executable.codeOfHost(), loaded->module);
   if (!status.ok())
     return fail(status.getCode(), "'%s': %s", escape(path).c_str(), status.getMessage().c_str());
   for (const proto::Tensor &tensor : loaded->tables().tensors())

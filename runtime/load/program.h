@@ -21,7 +21,7 @@ struct DiskTraffic {
 /// A checked .zexe and its code. Sessions share it.
 struct LoadedProgram {
   Executable executable;
-  std::shared_ptr<Module> module; ///< of a program for CPUs
+  std::shared_ptr<Module> module; ///< the kernels that cores of the host run
 
   /// Maps the name of a parameter to the tensor with its value in f32.
   std::map<std::string_view, const proto::Tensor *> masters;

@@ -18,8 +18,6 @@ static Status checkKernel(const proto::Program &program, const proto::Kernel &ke
   const bool onGpu = program.target() == proto::CUDA;
   if (kernel.has_gpu() && !onGpu)
     return badKernel(kernel, "code for a GPU in a program for the CPU");
-  if (kernel.has_symbol() && onGpu)
-    return badKernel(kernel, "code for the CPU in a program for a GPU");
   if (kernel.has_convolution() && onGpu)
     return fail(ZERO_RT_UNSUPPORTED, "kernel '%s': this runtime has no such kernel for a GPU",
                 escape(kernel.name()).c_str());

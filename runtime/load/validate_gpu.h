@@ -8,8 +8,8 @@
 
 namespace zero::rt {
 
-/// Checks that kernels have the program's target, that images are in the code section, and that
-/// each launch of a GPU kernel has the same number of arguments.
+/// Checks that the program's target supports its kernels, that images are in the code section, and
+/// that each launch of a GPU kernel has the same number of arguments.
 Status validateTarget(const Executable &executable);
 
 } // namespace zero::rt

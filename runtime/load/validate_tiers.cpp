@@ -29,11 +29,6 @@ static Status checkArenas(const proto::Program &program) {
     if (arena.tier() == proto::NVME && bytes % kDiskAlignment != 0)
       return fail(ZERO_RT_BAD_FILE, "an arena on disk of %llu bytes, no multiple of %llu", bytes,
                   static_cast<unsigned long long>(kDiskAlignment));
-    if (arena.tier() != proto::DEVICE && bytes > 0 && program.target() == proto::CUDA)
-      return fail(ZERO_RT_UNSUPPORTED,
-                  "the program stores %llu bytes in the %s tier; with a GPU this runtime supports "
-                  "only the device tier",
-                  bytes, nameOf(arena.tier()));
   }
   return {};
 }
@@ -71,31 +66,64 @@ static Status checkDiskCopy(const proto::Command &command) {
   return {};
 }
 
-static Status checkCopy(const proto::Command &command) {
+/// The lane of a copy that does not access the disk, where lanes differ in what they reach.
+static proto::Lane laneOf(proto::Tier from, proto::Tier to, proto::Lane ofDevice) {
+  if (from == to)
+    return from == proto::HOST ? proto::HOST_COMPUTE : ofDevice;
+  return from == proto::HOST ? proto::H2D : proto::D2H;
+}
+
+static Status checkCopy(const proto::Program &program, const proto::Command &command) {
   const proto::Copy &copy = command.copy();
   if (copy.src().tier() == proto::NVME || copy.dst().tier() == proto::NVME)
     return checkDiskCopy(command);
   if (command.lane() == proto::NVME_READ || command.lane() == proto::NVME_WRITE)
     return bad(command.label(), "a lane of the disk with a copy that does not access it");
+  const proto::Lane ofDevice = isHostLane(command.lane()) ? proto::COMPUTE : command.lane();
+  const proto::Lane lane = laneOf(copy.src().tier(), copy.dst().tier(), ofDevice);
+  if (program.target() != proto::CPU && command.lane() != lane)
+    return bad(command.label(), std::string("expected a copy from the ") +
+                                    nameOf(copy.src().tier()) + " tier to the " +
+                                    nameOf(copy.dst().tier()) + " tier on lane " + nameOf(lane) +
+                                    ", got lane " + nameOf(command.lane()));
   return {};
 }
 
-static Status checkLaunch(const proto::Command &command) {
+/// Beside a GPU, a kernel of lane HOST_COMPUTE is code for the CPU with operands in the host's
+/// memory, and any other is not.
+static Status checkGpuLaunch(const proto::Program &program, const proto::Command &command) {
+  const proto::Launch &launch = command.launch();
+  const bool onHost = command.lane() == proto::HOST_COMPUTE;
+  if (launch.kernel() < uint32_t(program.kernels_size()) &&
+      program.kernels(int(launch.kernel())).has_symbol() != onHost)
+    return bad(command.label(),
+               onHost ? "expected code for the CPU on lane HOST_COMPUTE, got a kernel "
+                        "of the GPU"
+                      : std::string("code for the CPU on lane ") + nameOf(command.lane()) +
+                            ", expected HOST_COMPUTE");
+  const proto::Tier tier = onHost ? proto::HOST : proto::DEVICE;
+  for (const proto::Address &argument : launch.args())
+    if (argument.tier() != tier)
+      return bad(command.label(), std::string("expected operands in the ") + nameOf(tier) +
+                                      " tier, got one in the " + nameOf(argument.tier()) + " tier");
+  return {};
+}
+
+static Status checkLaunch(const proto::Program &program, const proto::Command &command) {
   if (command.lane() != proto::COMPUTE && command.lane() != proto::HOST_COMPUTE)
     return bad(command.label(), std::string("a kernel on lane ") + nameOf(command.lane()));
   for (const proto::Address &argument : command.launch().args())
     if (argument.tier() == proto::NVME)
       return bad(command.label(), "a kernel cannot access the nvme tier");
-  return {};
+  return program.target() == proto::CPU ? Status() : checkGpuLaunch(program, command);
 }
 
 static Status checkCommand(const proto::Program &program, const proto::Command &command) {
   if (command.has_copy())
-    return checkCopy(command);
+    return checkCopy(program, command);
   if (command.has_launch())
-    return program.target() == proto::CPU ? checkLaunch(command) : Status();
-  if (program.target() == proto::CPU && command.lane() != proto::COMPUTE &&
-      command.lane() != proto::COLLECTIVE)
+    return checkLaunch(program, command);
+  if (command.lane() != proto::COMPUTE && command.lane() != proto::COLLECTIVE)
     return bad(command.label(), std::string("expected lane COMPUTE or COLLECTIVE, got lane ") +
                                     nameOf(command.lane()));
   if (command.has_check())

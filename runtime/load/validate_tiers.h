@@ -9,8 +9,8 @@
 namespace zero::rt {
 
 /// Checks the arenas, that objects that must reside on the device do so, that only copies access
-/// the disk, in full blocks and on its lanes, and that each lane supports its commands. Addresses
-/// need not have been checked.
+/// the disk, in full blocks and on its lanes, and that each lane supports its commands: beside a
+/// GPU, what runs where. Addresses need not have been checked.
 Status validateTiers(const proto::Program &program);
 
 } // namespace zero::rt

@@ -139,7 +139,7 @@ Status Roofline::create(int threads, uint64_t bytes, std::unique_ptr<Roofline> &
   std::unique_ptr<Arena> memory;
   // Three arrays of at least a piece on each thread.
   bytes = std::max<uint64_t>(bytes, 3 * kPiece * sizeof(float) * unsigned(threads));
-  ZERO_RT_TRY(reserveHostMemory(bytes, false, memory));
+  ZERO_RT_TRY(reserveHostMemory(bytes, false, false, memory));
   std::unique_ptr<Roofline> made(new Roofline(threads, std::move(memory)));
   made->fill();
   roofline = std::move(made);

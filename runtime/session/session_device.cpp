@@ -90,7 +90,8 @@ static Status openGpus(const LoadedProgram &program, const zero_rt_session_optio
   const int only = world ? world->process() : -1;
   std::unique_ptr<cuda::CudaDevice> made;
   ZERO_RT_TRY(cuda::CudaDevice::create(program.tables(), program.executable.code, gpus, only,
-                                       options.timeout_seconds, made));
+                                       options.timeout_seconds, makeCpuDevice(program.module),
+                                       made));
   const auto &lanes = made->lanes();
   ZERO_RT_TRY(world              ? joinOthers(*world, group, lanes[size_t(only)], ends)
               : made->isShared() ? cuda::makeDeviceGroup(group, lanes, ends)

@@ -183,7 +183,7 @@ private:
       return std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     };
     if (rt::writeExecutable(path, program, text(executable.code), text(executable.data),
-                            executable.isa)
+                            executable.isa, text(executable.hostCode))
             .empty())
       made.bytes = readFile(path);
     return made;

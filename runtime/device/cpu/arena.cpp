@@ -14,8 +14,8 @@ static constexpr uint64_t kHugePage = uint64_t(2) << 20;
 namespace {
 class HostArena : public Arena {
 public:
-  HostArena(char *mapping, uint64_t mapped, char *start, uint64_t size)
-      : mapping(mapping), mapped(mapped), start(start), size(size) {}
+  HostArena(char *mapping, uint64_t mapped, char *start, uint64_t size, bool resident)
+      : mapping(mapping), mapped(mapped), start(start), size(size), resident(resident) {}
   ~HostArena() override { ::munmap(mapping, mapped); }
 
   char *base() const override { return start; }
@@ -23,6 +23,8 @@ public:
   uint64_t bytes() const override { return size; }
   Status touch() override {
     std::memset(start, 0, size);
+    if (resident)
+      ::mlock(start, size); // a wish
     return {};
   }
 
@@ -31,10 +33,12 @@ private:
   uint64_t mapped;
   char *start;
   uint64_t size;
+  bool resident;
 };
 } // namespace
 
-Status reserveHostMemory(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) {
+Status reserveHostMemory(uint64_t bytes, bool guarded, bool resident,
+                         std::unique_ptr<Arena> &arena) {
   uint64_t pages = (bytes + kPage - 1) / kPage * kPage;
   uint64_t mapped = pages + 2 * kHugePage; // for alignment and guard pages
   int protection = guarded ? PROT_NONE : PROT_READ | PROT_WRITE;
@@ -49,7 +53,7 @@ Status reserveHostMemory(uint64_t bytes, bool guarded, std::unique_ptr<Arena> &a
   auto *mapping = static_cast<char *>(address);
   auto number = reinterpret_cast<uintptr_t>(mapping) + 1;
   char *start = mapping + ((number + kHugePage - 1) / kHugePage * kHugePage - (number - 1));
-  auto made = std::make_unique<HostArena>(mapping, mapped, start, bytes);
+  auto made = std::make_unique<HostArena>(mapping, mapped, start, bytes, resident);
   if (guarded && pages > 0 && ::mprotect(start, pages, PROT_READ | PROT_WRITE) != 0)
     return failure(errno);
   if (pages >= kHugePage)

@@ -51,7 +51,7 @@ public:
     return {};
   }
 
-  Status copy(void *destination, const void *source, uint64_t bytes) override {
+  Status copy(void *destination, const void *source, uint64_t bytes, CopyKind) override {
     if (bytes > 0)
       std::memmove(destination, source, bytes);
     return {};
@@ -77,11 +77,16 @@ class CpuDevice : public Device {
 public:
   explicit CpuDevice(std::shared_ptr<Module> module) : module(std::move(module)) {}
 
-  Status reserve(int, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override {
-    return reserveHostMemory(bytes, guarded, arena);
+  Status reserve(int, proto::Tier tier, uint64_t bytes, bool guarded,
+                 std::unique_ptr<Arena> &arena) override {
+    // Disks and links then never wait for pages.
+    return reserveHostMemory(bytes, guarded, /*resident=*/tier == proto::HOST, arena);
   }
   Status prepare(const proto::Program &program, int threads) override;
   Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
+  Status makeHostQueue(int rank, std::unique_ptr<Queue> &queue) override {
+    return makeQueue(rank, queue);
+  }
 
 private:
   std::shared_ptr<Module> module;
@@ -113,6 +118,8 @@ Status CpuDevice::prepare(const proto::Program &program, int wanted) {
   kernels.resize(program.kernels_size());
   for (int i = 0; i < program.kernels_size(); ++i) {
     const proto::Kernel &source = program.kernels(i);
+    if (program.target() != proto::CPU && !source.has_symbol())
+      continue; // a kernel of the GPU
     if (source.body_case() != proto::Kernel::kSymbol) {
       ZERO_RT_TRY(prepareLibrary(source, threads, kernels[i]));
       continue;

@@ -5,10 +5,12 @@
 #include "runtime/device/cuda/lanes.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace zero::rt::cuda {
 
 static constexpr uint64_t kStaging = uint64_t(1) << 20;
+static constexpr uint64_t kPage = 4096;
 static_assert(kStaging % Memory::kPiece == 0);
 
 PinnedMemory::~PinnedMemory() {
@@ -20,7 +22,8 @@ Status PinnedMemory::allocate(std::shared_ptr<const Gpu> on, uint64_t count) {
   gpu = std::move(on);
   void *address = nullptr;
   ZERO_RT_TRY(gpu->makeCurrent());
-  ZERO_RT_CUDA(gpu->driver(), cuMemHostAlloc, &address, std::max<uint64_t>(count, 1), 0);
+  ZERO_RT_CUDA(gpu->driver(), cuMemHostAlloc, &address, std::max<uint64_t>(count, 1),
+               kHostAllocPortable);
   memory = static_cast<char *>(address);
   size = count;
   return {};
@@ -98,12 +101,47 @@ private:
   Address address = 0;
   uint64_t size = 0;
 };
+
+/// The rank's memory of the host.
+class PinnedArena : public Arena {
+public:
+  Status reserve(std::shared_ptr<const Gpu> gpu, uint64_t bytes) {
+    size = bytes;
+    if (Status status = pinned.allocate(std::move(gpu), bytes + kPage); !status.ok())
+      return fail(status.getCode(), "cannot reserve %llu bytes of pinned memory of the host: %s",
+                  static_cast<unsigned long long>(bytes), status.getMessage().c_str());
+    const auto first = reinterpret_cast<uintptr_t>(pinned.get());
+    start = pinned.get() + ((first + kPage - 1) / kPage * kPage - first);
+    return {};
+  }
+
+  char *base() const override { return start; }
+  char *host() const override { return start; }
+  uint64_t bytes() const override { return size; }
+  Status touch() override {
+    std::memset(start, 0, size);
+    return {};
+  }
+
+private:
+  PinnedMemory pinned;
+  char *start = nullptr;
+  uint64_t size = 0;
+};
 } // namespace
 
 Status reserveGpuMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes, double timeoutSeconds,
                         std::unique_ptr<Arena> &arena) {
   auto made = std::make_unique<GpuArena>(std::move(gpu));
   ZERO_RT_TRY(made->reserve(bytes, timeoutSeconds));
+  arena = std::move(made);
+  return {};
+}
+
+Status reservePinnedMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes,
+                           std::unique_ptr<Arena> &arena) {
+  auto made = std::make_unique<PinnedArena>();
+  ZERO_RT_TRY(made->reserve(std::move(gpu), bytes));
   arena = std::move(made);
   return {};
 }

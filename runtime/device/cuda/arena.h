@@ -31,6 +31,11 @@ private:
 Status reserveGpuMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes, double timeoutSeconds,
                         std::unique_ptr<Arena> &arena);
 
+/// Reserves `bytes` of the host in pinned memory, which `gpu` copies from and to by itself. A disk
+/// may access it, too: it starts at a multiple of a page.
+Status reservePinnedMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes,
+                           std::unique_ptr<Arena> &arena);
+
 } // namespace zero::rt::cuda
 
 #endif // RUNTIME_DEVICE_CUDA_ARENA_H

@@ -3,18 +3,20 @@
 #include "runtime/device/cuda/cuda_device.h"
 
 #include "runtime/device/cuda/arena.h"
+#include "runtime/format/tables.h"
 
 #include <algorithm>
 #include <set>
 
 namespace zero::rt::cuda {
 
-/// Lanes that the program's commands have, the one for kernels first.
+/// Lanes of the program's commands that are streams, the one for kernels first.
 static std::vector<uint32_t> lanesOf(const proto::Program &program) {
   std::set<uint32_t> used = {proto::COMPUTE};
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
-      used.insert(uint32_t(command.lane()));
+      if (!isHostLane(command.lane()))
+        used.insert(uint32_t(command.lane()));
   return {used.begin(), used.end()};
 }
 
@@ -40,7 +42,7 @@ Status CudaDevice::openGpus(const proto::Program &program, const std::vector<int
 
 Status CudaDevice::create(const proto::Program &program, std::span<const uint8_t> code,
                           const std::vector<int> &gpus, int only, double timeoutSeconds,
-                          std::unique_ptr<CudaDevice> &device) {
+                          std::unique_ptr<Device> host, std::unique_ptr<CudaDevice> &device) {
   if (gpus.size() > 1 && gpus.size() != program.ranks())
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "expected one GPU for all ranks or one for each of the %u, got %zu",
@@ -48,6 +50,7 @@ Status CudaDevice::create(const proto::Program &program, std::span<const uint8_t
   auto made = std::make_unique<CudaDevice>();
   made->code = code;
   made->timeoutSeconds = timeoutSeconds;
+  made->host = std::move(host);
   ZERO_RT_TRY(made->openGpus(program, gpus, only));
   const std::vector<uint32_t> used = lanesOf(program);
   made->laneSets.resize(program.ranks());
@@ -58,11 +61,14 @@ Status CudaDevice::create(const proto::Program &program, std::span<const uint8_t
   return {};
 }
 
-Status CudaDevice::reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) {
+Status CudaDevice::reserve(int rank, proto::Tier tier, uint64_t bytes, bool guarded,
+                           std::unique_ptr<Arena> &arena) {
   if (guarded)
     return fail(ZERO_RT_UNSUPPORTED, "the memory of a GPU cannot be watched; check the same "
                                      "model compiled for the CPU");
-  return reserveGpuMemory(placeOf[size_t(rank)]->gpu, bytes, timeoutSeconds, arena);
+  const std::shared_ptr<const Gpu> &gpu = placeOf[size_t(rank)]->gpu;
+  return tier == proto::HOST ? reservePinnedMemory(gpu, bytes, arena)
+                             : reserveGpuMemory(gpu, bytes, timeoutSeconds, arena);
 }
 
 /// Arguments of kernel `index`, as its launches have them.
@@ -74,7 +80,9 @@ static uint32_t argumentsOf(const proto::Program &program, uint32_t index) {
   return 0;
 }
 
-Status CudaDevice::prepare(const proto::Program &program, int) {
+Status CudaDevice::prepare(const proto::Program &program, int threads) {
+  if (host)
+    ZERO_RT_TRY(host->prepare(program, threads));
   for (const auto &place : gpus) {
     const Gpu &gpu = *place->gpu;
     if (gpu.architecture() != gpus.front()->gpu->architecture())
@@ -94,6 +102,8 @@ Status CudaDevice::prepare(const proto::Program &program, Place &place, bool isF
     const proto::Kernel &source = program.kernels(i);
     GpuKernel &kernel = place.kernels.kernels.emplace_back();
     kernel.name = source.name();
+    if (source.has_symbol())
+      continue; // a kernel of the host
     Status status;
     if (source.has_gpu()) {
       kernel.arguments = argumentsOf(program, uint32_t(i));
@@ -131,6 +141,11 @@ Status CudaDevice::prepareProduct(const proto::Program &program, uint32_t index,
 
 Status CudaDevice::makeQueue(int rank, std::unique_ptr<Queue> &queue) {
   return makeGpuQueue(placeOf[size_t(rank)]->kernels, laneSets[size_t(rank)], queue);
+}
+
+Status CudaDevice::makeHostQueue(int rank, std::unique_ptr<Queue> &queue) {
+  return host ? host->makeHostQueue(rank, queue)
+              : Status(ZERO_RT_INTERNAL, "no device for the kernels of the host");
 }
 
 } // namespace zero::rt::cuda

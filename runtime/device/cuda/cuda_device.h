@@ -14,14 +14,17 @@ class CudaDevice : public Device {
 public:
   /// `gpus`: the GPU of each rank, or one GPU of all ranks; if empty, GPU 0. Fails if there is no
   /// driver or no such GPU; the error says what was tried. `code`: the program's code section,
-  /// which must outlive the device. `only`: the only rank in this process; -1: all.
+  /// which must outlive the device. `only`: the only rank in this process; -1: all. `host`: runs
+  /// the kernels of lane HOST_COMPUTE; nullptr if the program has none.
   static Status create(const proto::Program &program, std::span<const uint8_t> code,
                        const std::vector<int> &gpus, int only, double timeoutSeconds,
-                       std::unique_ptr<CudaDevice> &device);
+                       std::unique_ptr<Device> host, std::unique_ptr<CudaDevice> &device);
 
-  Status reserve(int rank, uint64_t bytes, bool guarded, std::unique_ptr<Arena> &arena) override;
+  Status reserve(int rank, proto::Tier tier, uint64_t bytes, bool guarded,
+                 std::unique_ptr<Arena> &arena) override;
   Status prepare(const proto::Program &program, int threads) override;
   Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
+  Status makeHostQueue(int rank, std::unique_ptr<Queue> &queue) override;
 
   /// The lanes of each rank, which receive its commands, including collectives; nullptr for a rank
   /// in another process.
@@ -41,6 +44,7 @@ private:
 
   std::span<const uint8_t> code;
   double timeoutSeconds = 0;
+  std::unique_ptr<Device> host;
   std::shared_ptr<const BlasLibrary> blas;
   std::vector<std::unique_ptr<Place>> gpus;
   std::vector<Place *> placeOf; ///< by rank; nullptr: not here

@@ -45,6 +45,7 @@ enum : int {
 };
 
 enum : unsigned {
+  kHostAllocPortable = 1, ///< of cuMemHostAlloc: pinned for all contexts
   kStreamNonBlocking = 1, ///< of cuStreamCreate: does not wait for the default stream
   kEventDisableTiming = 2,
 };

@@ -118,6 +118,13 @@ std::vector<bool> Lanes::progress() const {
   return reached;
 }
 
+Status Lanes::askWatched() {
+  Status status = watched ? watched() : Status();
+  if (!status.ok())
+    watched = {}; // what still runs comes to its end, and is waited for
+  return status;
+}
+
 template <typename Query>
 Status Lanes::poll(const char *call, Query query) {
   using Clock = std::chrono::steady_clock;
@@ -142,10 +149,7 @@ Status Lanes::poll(const char *call, Query query) {
     if (now > look) {
       if (before.empty())
         before = progress();
-      if (Status status = watched ? watched() : Status(); !status.ok()) {
-        watched = {}; // what still runs comes to its end, and is waited for
-        return status;
-      }
+      ZERO_RT_TRY(askWatched());
       look = now + kWatch;
     }
     // Most waits are short; long ones leave the core to others.
@@ -166,6 +170,24 @@ Status Lanes::finish() {
 
 Status Lanes::await(Event event) {
   return poll("cuEventQuery", [&] { return driver().cuEventQuery(event); });
+}
+
+Status Lanes::isDone(uint32_t signal, bool &done) const {
+  ZERO_RT_TRY(device->makeCurrent());
+  const Result result = driver().cuEventQuery(signals[signal].get());
+  done = result == kSuccess;
+  return result == kNotReady ? Status() : driver().check(result, "cuEventQuery");
+}
+
+Status Lanes::look(bool &works) {
+  ZERO_RT_TRY(askWatched());
+  for (const Lane &lane : lanes)
+    if (const Result result = driver().cuStreamQuery(lane.stream); result != kNotReady)
+      ZERO_RT_TRY(check(result, "cuStreamQuery"));
+  std::vector<bool> reached = progress();
+  works = reached != seen;
+  seen = std::move(reached);
+  return {};
 }
 
 } // namespace zero::rt::cuda

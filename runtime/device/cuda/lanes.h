@@ -58,6 +58,10 @@ public:
   Status finish();
   /// The same for `event`.
   Status await(Event event);
+  /// Whether the work before `signal` is done, which was given. From any thread.
+  Status isDone(uint32_t signal, bool &done) const;
+  /// Without waiting: fails as finish() does. `works`: a command has ended since the last look.
+  Status look(bool &works);
 
   /// Calls `check` while it waits for the GPU, until that fails: work may depend on other GPUs.
   /// Empty: no longer.
@@ -74,6 +78,7 @@ private:
   template <typename Query>
   Status poll(const char *call, Query query);
   std::vector<bool> progress() const;
+  Status askWatched();
 
   struct Lane {
     Stream stream = nullptr;
@@ -87,6 +92,7 @@ private:
   Stream active = nullptr;
   std::vector<OwnedEvent> marks; ///< recorded in turn after some commands, to see progress
   uint64_t ended = 0;            ///< commands
+  std::vector<bool> seen;        ///< marks that the last look found reached
   std::function<Status()> watched;
   const std::string *first = nullptr, *last = nullptr; ///< kernels since the last wait
 };

@@ -38,12 +38,7 @@ public:
                               escape(kernels[index].name).c_str(), status.getMessage().c_str());
   }
 
-  Status copy(void *destination, const void *source, uint64_t bytes) override {
-    if (bytes > 0 && destination != source)
-      ZERO_RT_CUDA(driver(), cuMemcpyDtoDAsync, addressOf(destination), addressOf(source), bytes,
-                   lanes->current());
-    return {};
-  }
+  Status copy(void *destination, const void *source, uint64_t bytes, CopyKind kind) override;
 
   Status open(Arena &arena, std::span<Window> windows) override;
   Status push(uint32_t index) override;
@@ -55,6 +50,8 @@ public:
   Status begin(const Order &order) override { return lanes->begin(order); }
   Status end(const Order &order) override { return lanes->end(order); }
   Status meet() override { return lanes->meet(); }
+  Status isDone(uint32_t signal, bool &done) override { return lanes->isDone(signal, done); }
+  Status look(bool &works) override { return lanes->look(works); }
   Status finish() override { return lanes->finish(); }
 
 private:
@@ -99,6 +96,21 @@ Status GpuQueue::launchNative(const GpuKernel &kernel, void *const *args, int64_
                                                      lanes->current(), parameters.data(), nullptr),
                              "cuLaunchKernel"));
   }
+  return {};
+}
+
+Status GpuQueue::copy(void *destination, const void *source, uint64_t bytes, CopyKind kind) {
+  if (bytes == 0 || destination == source)
+    return {};
+  if (kind == CopyKind::HostToDevice)
+    ZERO_RT_CUDA(driver(), cuMemcpyHtoDAsync, addressOf(destination), source, bytes,
+                 lanes->current());
+  else if (kind == CopyKind::DeviceToHost)
+    ZERO_RT_CUDA(driver(), cuMemcpyDtoHAsync, destination, addressOf(source), bytes,
+                 lanes->current());
+  else
+    ZERO_RT_CUDA(driver(), cuMemcpyDtoDAsync, addressOf(destination), addressOf(source), bytes,
+                 lanes->current());
   return {};
 }
 

@@ -31,7 +31,7 @@ std::unique_ptr<Device> makeOnGpu(HandMadeProgram &made) {
   std::unique_ptr<cuda::CudaDevice> device;
   Status status = cuda::CudaDevice::create(
       made.program, {reinterpret_cast<const uint8_t *>(made.code.data()), made.code.size()}, {}, -1,
-      30, device);
+      30, nullptr, device);
   EXPECT_TRUE(status.ok()) << status.getMessage();
   return device;
 }
@@ -58,7 +58,7 @@ protected:
     device = std::get<0>(GetParam()).make(tiny);
     ASSERT_DONE(device->prepare(tiny.program, 1));
     ASSERT_DONE(device->makeQueue(0, queue));
-    ASSERT_DONE(device->reserve(0, kBytes, false, arena));
+    ASSERT_DONE(device->reserve(0, proto::DEVICE, kBytes, false, arena));
     ASSERT_DONE(arena->touch());
   }
   void TearDown() override { ASSERT_DONE(queue->finish()); }
@@ -86,7 +86,7 @@ protected:
   }
   char *at(uint64_t offset) { return arena->base() + offset; }
   Status copy(uint64_t to, uint64_t from, uint64_t bytes) {
-    return queue->copy(at(to), at(from), bytes);
+    return queue->copy(at(to), at(from), bytes, CopyKind::DeviceToDevice);
   }
 
   TinyProgram tiny{1};

@@ -20,7 +20,7 @@ struct ContextHandle {
 };
 struct EventHandle {
   uint64_t recorded = 0, done = 0; ///< counts; only the last record counts
-  bool asked = false;              ///< by the host
+  bool asked = false;              ///< whether the host waits for it
 };
 struct FunctionHandle {
   const ptx::Entry *entry;

@@ -91,12 +91,24 @@ std::string moveKernel(proto::Program &program, int index) {
   return text + ") { ret; }\n";
 }
 
+/// Whether cores of the host run kernel `index`: it stays as it is.
+bool staysOnHost(const proto::Program &program, int index) {
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.has_launch() && int(command.launch().kernel()) == index &&
+          command.lane() == proto::HOST_COMPUTE)
+        return true;
+  return false;
+}
+
 void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
   proto::Program &program = made.program;
   made.code = ".version 7.0\n.target sm_80\n.address_size 64\n";
   program.set_target(proto::CUDA);
   for (int i = 0; i < program.kernels_size(); ++i)
-    if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
+    if (staysOnHost(program, i))
+      made.hostCode = testKernels();
+    else if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
       made.code += moveKernel(program, i);
   made.code.push_back('\0');
   proto::GpuImage &image = *program.add_gpu_images();

@@ -384,9 +384,9 @@ EXPORT cuEventRecord(Event event, Stream stream) {
 EXPORT cuEventQuery(Event event) {
   IN_CONTEXT;
   ++engine.counted.queries;
-  event->asked = true;
   engine.progress();
   if (!engine.fault.empty())
     return kLaunchFailed;
-  return event->done >= event->recorded ? kSuccess : kNotReady;
+  event->asked = event->done < event->recorded;
+  return event->asked ? kNotReady : kSuccess;
 }

@@ -156,7 +156,7 @@ TEST(GpuSession, TablesAreRefusedByName) {
   change([](auto &t) { t.program.mutable_gpu_images(0)->set_bytes(10); }, ZERO_RT_BAD_FILE,
          "GPU code for sm_80: a text without end");
   change([](auto &t) { t.program.mutable_kernels(2)->set_symbol("mean_loss"); }, ZERO_RT_BAD_FILE,
-         "kernel 'mean_loss': code for the CPU in a program for a GPU");
+         "command 'kernel 2': code for the CPU on lane COMPUTE, expected HOST_COMPUTE");
   change([](auto &t) { t.program.mutable_kernels(2)->mutable_convolution(); }, ZERO_RT_UNSUPPORTED,
          "kernel 'mean_loss': this runtime has no such kernel for a GPU");
   change(

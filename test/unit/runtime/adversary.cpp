@@ -60,7 +60,7 @@ void Adversary::reserve() {
   for (Memories &memory : memories)
     for (const proto::Arena &arena : program->arenas())
       if (auto &tier = memory[size_t(arena.tier())]; !tier || tier->bytes() < roomFor(arena))
-        EXPECT_TRUE(reserveHostMemory(roomFor(arena), false, tier).ok());
+        EXPECT_TRUE(reserveHostMemory(roomFor(arena), false, false, tier).ok());
 }
 
 void Adversary::poison() {

@@ -170,7 +170,7 @@ Outcome Compiled::run(const proto::Program &program, bool checkMemory) const {
     return std::string_view(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   };
   EXPECT_EQ(writeExecutable(changed, program, text(executable.code), text(executable.data),
-                            executable.isa),
+                            executable.isa, text(executable.hostCode)),
             "");
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);

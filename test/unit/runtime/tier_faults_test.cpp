@@ -245,16 +245,6 @@ TEST(TierTables, AreChecked) {
          "it resides in the host tier, not in the device tier");
 }
 
-TEST(TierTables, OfAGpuAreRefused) {
-  TierProgram program(2, 1, true);
-  program.program.clear_segments();
-  program.program.clear_kernels();
-  program.program.set_target(proto::CUDA);
-  expectRefused(program, ZERO_RT_UNSUPPORTED,
-                "stores 2408512 bytes in the host tier; with a GPU this runtime supports only the "
-                "device tier");
-}
-
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//

@@ -96,7 +96,8 @@ void TierProgram::addState(bool onTiers) {
           4096 + roundUp(bytes),
           4096 + 2 * roundUp(bytes),
           8192 + 2 * roundUp(bytes),
-          8192 + 2 * roundUp(bytes) + 64};
+          8192 + 2 * roundUp(bytes) + 64,
+          8192 + 2 * roundUp(bytes) + 128};
   put(*program.mutable_buffers(0), proto::NVME, disk.w);
   put(*program.mutable_buffers(1), proto::HOST, host.count);
   put(big, proto::NVME, disk.big);
@@ -130,6 +131,7 @@ void TierProgram::addStepOnTiers() {
   const auto bigOnHost = in(proto::HOST, host.big, bytes, Reads);
   const auto gradient = in(proto::DEVICE, at.gradient, shard, Reads, int64_t(shard));
   const auto gradientOnHost = in(proto::HOST, host.gradient, shard, Reads);
+  const auto lrOnHost = in(proto::HOST, host.lr, 4, Reads);
   const proto::Segment step = segment(0);
   segment(0).clear_commands();
   for (proto::Command command : {transfer(proto::NVME_READ, wOnDisk, wOnHost, "read w"),
@@ -139,13 +141,14 @@ void TierProgram::addStepOnTiers() {
   }
   for (const proto::Command &command : step.commands())
     *segment(0).add_commands() = command;
+  *segment(0).add_commands() =
+      transfer(proto::D2H, in(proto::DEVICE, at.lr, 4, Reads), lrOnHost, "lr to the host");
   segment(1).clear_commands();
   for (const proto::Command &command :
        {transfer(proto::NVME_READ, bigOnDisk, bigOnHost, "read big"),
         transfer(proto::D2H, gradient, gradientOnHost, "gradient to the host"),
         launchOn(proto::HOST_COMPUTE, Sgd,
-                 {in(proto::HOST, host.w, shard, Reads | Writes), gradientOnHost,
-                  in(proto::DEVICE, at.lr, 4, Reads)},
+                 {in(proto::HOST, host.w, shard, Reads | Writes), gradientOnHost, lrOnHost},
                  int64_t(slice), "update w"),
         transfer(proto::NVME_WRITE, wOnHost, wOnDisk, "write w"),
         launchOn(proto::HOST_COMPUTE, Increment, {in(proto::HOST, host.count, 8, Reads | Writes)},

@@ -2,7 +2,7 @@
 //
 // The tiny step with more state: `big` [ranks * kBig] += `part`, and the counter. With tiers, W and
 // `big` reside on disk, and `part` and the counter on the host. W is read and copied to the device
-// in each micro-batch, and updated on the host.
+// in each micro-batch, and updated on the host, which gets the learning rate, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ struct TierProgram : TinyProgram {
 
   /// Offsets in the host's and the disk's arena.
   struct {
-    uint64_t w, big, part, gradient, count, end;
+    uint64_t w, big, part, gradient, count, lr, end;
   } host{};
   struct {
     uint64_t w, big, end;

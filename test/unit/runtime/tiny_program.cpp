@@ -186,7 +186,8 @@ std::string HandMadeProgram::write(const std::string &name, const std::string &i
   std::string path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + "-" + name;
   proto::Program ordered = program;
   order(ordered);
-  EXPECT_EQ(writeExecutable(path, ordered, code.empty() ? testKernels() : code, tinyWeights(), isa),
+  EXPECT_EQ(writeExecutable(path, ordered, code.empty() ? testKernels() : code, tinyWeights(), isa,
+                            hostCode),
             "");
   return path;
 }

@@ -21,7 +21,8 @@ void orderLanes(zero::rt::proto::Program &program);
 /// Tables of a program that runs with the test kernels.
 struct HandMadeProgram {
   zero::rt::proto::Program program;
-  std::string code; ///< empty: the test kernels
+  std::string code;     ///< empty: the test kernels
+  std::string hostCode; ///< of a program for GPUs
   /// Sets the waits of commands before they are written.
   void (*order)(zero::rt::proto::Program &) = orderLanes;
 
