@@ -122,6 +122,15 @@ inline constexpr llvm::StringLiteral kOffsetsAttr = "zero.offsets";
 inline constexpr llvm::StringLiteral kCertificateAttr = "zero.certificate";
 /// On a kernel: bytes of workspace that `pack` must reserve for each launch.
 inline constexpr llvm::StringLiteral kWorkspaceAttr = "zero.workspace";
+
+/// On the module: the device that its kernels run on, "cuda"; none: the CPU.
+inline constexpr llvm::StringLiteral kDeviceAttr = "zero.device";
+
+/// On a kernel of a program for GPUs, a unit attribute: a clone that the cores of the host run.
+inline constexpr llvm::StringLiteral kHostKernelAttr = "zero.host_kernel";
+/// The name of the clone of `kernel` for the host.
+inline std::string hostKernelName(llvm::StringRef kernel) { return (kernel + "_host").str(); }
+
 /// On a kernel: floating-point operations and bytes moved of one launch.
 inline constexpr llvm::StringLiteral kFlopsAttr = "zero.flops";
 inline constexpr llvm::StringLiteral kBytesAttr = "zero.bytes";

@@ -157,7 +157,7 @@ static std::string overwritten(const EmitOptions &options, const proto::Program 
   return "";
 }
 
-/// Compiles the native kernels for the host; `code` is a shared object.
+/// Compiles the native kernels that the host runs; `code` is a shared object.
 static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptions &options,
                                                 const llvm::StringMap<uint32_t> &indices,
                                                 proto::Program &program, std::string &code) {
@@ -256,14 +256,21 @@ FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const Storage &storage
                               << "', which holds weights";
 
   planSeconds(options.machine, program);
-  std::string code;
-  FailureOr<EmittedKernels> emitted = module->hasAttr(kDeviceAttr)
-                                          ? compileForGpu(module, options, kernels, program, code)
-                                          : compileForHost(module, options, kernels, program, code);
+  const bool hasDevice = module->hasAttr(kDeviceAttr);
+  std::string code, hostCode;
+  FailureOr<EmittedKernels> emitted = compileForHost(module, options, kernels, program, hostCode);
+  if (succeeded(emitted) && hasDevice) {
+    FailureOr<EmittedKernels> onDevice = compileForGpu(module, options, kernels, program, code);
+    if (failed(onDevice))
+      return failure();
+    emitted = EmittedKernels{emitted->all + onDevice->all, emitted->cached + onDevice->cached};
+  }
   if (failed(emitted))
     return failure();
-  std::string isa = module->hasAttr(kDeviceAttr) ? "" : isaOf(targetCpuOf(module));
-  std::string error = rt::writeExecutable(options.output, program, code, data, isa);
+  const std::string isa = hostCode.empty() && hasDevice ? "" : isaOf(targetCpuOf(module));
+  std::string error = hasDevice
+                          ? rt::writeExecutable(options.output, program, code, data, isa, hostCode)
+                          : rt::writeExecutable(options.output, program, hostCode, data, isa);
   if (!error.empty())
     return module.emitError() << error;
   return emitted;

@@ -17,6 +17,7 @@ void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
   if (options.device == Device::Cpu)
     buildCodegenPipeline(pm, options.threadsPerRank, options.targetCpu.getValue());
   else
-    buildGpuCodegenPipeline(pm, /*simulated=*/options.device == Device::Simulated);
+    buildGpuCodegenPipeline(pm, /*simulated=*/options.device == Device::Simulated,
+                            all.offload.any() ? StringRef(options.targetCpu.getValue()) : "");
   pm.addPass(createVerifyKernels());
 }

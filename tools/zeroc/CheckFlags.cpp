@@ -190,8 +190,11 @@ void Checker::checkSelection() {
 void Checker::checkDevice() {
   const auto &device = phases.kernels.device;
   if (device != Device::Cpu)
-    for (const char *flag : {"threads-per-rank", "target-cpu"})
-      expectAbsent(flag, textOf("device", device));
+    expectAbsent("threads-per-rank", textOf("device", device));
+  if (device == Device::Simulated || (device == Device::Cuda && !phases.offload.any()))
+    expectAbsent("target-cpu",
+                 textOf("device", device) +
+                     (device == Device::Cuda ? ", unless something is offloaded to the host" : ""));
   const std::string &cpu = phases.kernels.targetCpu;
   if (std::string expected = checkTargetCpu(cpu); !expected.empty())
     refuse("target-cpu", expected, "'" + cpu + "'");
@@ -273,10 +276,6 @@ void Checker::checkTiers() {
       !(isAuto && offload.params.isAuto()))
     refuse("offload-params", "--zero-stage=3 with it: offloaded parameters are sharded over ranks",
            isAuto ? "--zero=auto" : "stage " + std::to_string(phases.place.stage));
-  if (offload.any() && phases.kernels.device == Device::Cuda)
-    fail(textOf("device", phases.kernels.device) +
-         ": expected everything on the device, as --offload-params, --offload-gradients, "
-         "--offload-optimizer and --offload-activations are supported only for --device=cpu");
 }
 
 void Checker::checkPrecision() {

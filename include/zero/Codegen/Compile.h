@@ -27,9 +27,9 @@ struct CompiledKernels {
   unsigned codes = 0, cached = 0; ///< distinct kernels, and those found in the cache
 };
 
-/// Compiles the native kernels of `module`, after zero-bufferize-kernels, for its target CPU. The
-/// module is unchanged. Fails after an error that names the kernel or has the message of the
-/// linker. A cache that cannot be used is a warning.
+/// Compiles the native kernels of `module` that the host runs, after zero-bufferize-kernels, for
+/// its target CPU. The module is unchanged. Fails after an error that names the kernel or has the
+/// message of the linker. A cache that cannot be used is a warning.
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const CompileOptions &options);
 
@@ -44,8 +44,11 @@ void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank 
                           llvm::StringRef targetCpu = kNativeCpu);
 
 /// The same for kernels on a GPU; compileGpuKernels follows. If `simulated`, the host executes the
-/// threads of a GPU in sequence, and compileKernels follows.
-void buildGpuCodegenPipeline(mlir::OpPassManager &manager, bool simulated);
+/// threads of a GPU in sequence, and compileKernels follows. With `hostCpu`, a name that
+/// findTargetCpu knows, each native kernel also has a clone for the host, which compileKernels
+/// compiles.
+void buildGpuCodegenPipeline(mlir::OpPassManager &manager, bool simulated,
+                             llvm::StringRef hostCpu = "");
 
 } // namespace zero
 

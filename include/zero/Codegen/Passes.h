@@ -39,15 +39,15 @@ inline constexpr llvm::StringLiteral kSumLoop = "sum";
 /// On a launch whose number of blocks depends on the length: the number of elements of one block.
 inline constexpr llvm::StringLiteral kPerBlockAttr = "zero.per_block";
 
-/// On the module: the device that its kernels run on, "cuda"; none: the CPU.
-inline constexpr llvm::StringLiteral kDeviceAttr = "zero.device";
-
 /// On the module: the number of threads of a rank that the workspaces of library calls are planned
 /// for.
 inline constexpr llvm::StringLiteral kThreadsAttr = "zero.threads";
 
 /// Whether `function` is a kernel that lib/Codegen compiles, and not a library call.
 bool isNativeKernel(mlir::func::FuncOp function);
+
+/// Whether `kernel`, of a program for GPUs, is a clone that the cores of the host run.
+inline bool isHostKernel(mlir::func::FuncOp kernel) { return kernel->hasAttr(kHostKernelAttr); }
 
 } // namespace zero
 

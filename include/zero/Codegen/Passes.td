@@ -56,6 +56,17 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect"];
 }
 
+def CloneHostKernels : Pass<"zero-clone-host-kernels", "::mlir::ModuleOp"> {
+  let summary = "Clone kernels of a program for GPUs for the cores of the host";
+  let description = [{
+    Each native kernel `@k` gets a clone `@k_host` with `zero.host_kernel`, which later passes
+    compile for the CPU. zero-insert-transfers decides which launches run on the host; it erases
+    the kernels that no launch names. The module records the CPU in `zero.target_cpu`.
+  }];
+  let options = [Option<"targetCpu", "target-cpu", "std::string", "\"native\"",
+                        "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
+}
+
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Fuse the linalg ops of a kernel into few loop nests over scalars";
   let description = [{

@@ -127,7 +127,7 @@ namespace {
 struct ChooseThreads : zero::impl::ChooseThreadsBase<ChooseThreads> {
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (!isNativeKernel(kernel) || kernel.isDeclaration())
+    if (!isNativeKernel(kernel) || kernel.isDeclaration() || isHostKernel(kernel))
       return;
     for (auto loop : kernel.getOps<scf::ForOp>()) {
       if (isMarked(loop, kParallelLoop) && iterationsOf(loop))

@@ -136,7 +136,7 @@ namespace {
 struct CollapseLoops : zero::impl::CollapseLoopsBase<CollapseLoops> {
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (!isNativeKernel(kernel) || kernel.isDeclaration())
+    if (!isNativeKernel(kernel) || kernel.isDeclaration() || isHostKernel(kernel))
       return;
     // Views of the same memory become the same value, without which nothing is known of them.
     if (failed(tidy(kernel)))

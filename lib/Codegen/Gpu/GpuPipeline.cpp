@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace zero {
 
-void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated) {
+void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated, StringRef hostCpu) {
   MatchLibraryOptions library;
   library.device = simulated ? Device::Simulated : Device::Cuda;
   FuseKernelsOptions fusion;
@@ -18,6 +18,8 @@ void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated) {
   buffers.forGpu = true;
   manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
   manager.addPass(createMatchLibrary(library));
+  if (!hostCpu.empty() && !simulated)
+    manager.addPass(createCloneHostKernels({hostCpu.str()}));
   manager.addNestedPass<func::FuncOp>(createFuseKernels(fusion));
   manager.addPass(createBufferizeKernels(buffers));
   manager.addNestedPass<func::FuncOp>(createCollapseLoops());

@@ -218,7 +218,7 @@ namespace {
 struct LaunchKernels : zero::impl::LaunchKernelsBase<LaunchKernels> {
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (!isNativeKernel(kernel) || kernel.isDeclaration())
+    if (!isNativeKernel(kernel) || kernel.isDeclaration() || isHostKernel(kernel))
       return;
     std::vector<Unit> units = formUnits(kernel);
     if (failed(placeGpuTemporaries(kernel)))

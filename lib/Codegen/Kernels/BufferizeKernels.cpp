@@ -182,7 +182,8 @@ struct BufferizeKernels : zero::impl::BufferizeKernelsBase<BufferizeKernels> {
 
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (isNativeKernel(kernel) && !kernel.isDeclaration() && failed(bufferize(kernel, forGpu))) {
+      if (isNativeKernel(kernel) && !kernel.isDeclaration() &&
+          failed(bufferize(kernel, forGpu && !isHostKernel(kernel)))) {
         kernel.emitError() << "cannot bufferize kernel '" << kernel.getName() << "'";
         return signalPassFailure();
       }

@@ -177,7 +177,8 @@ struct FuseKernels : zero::impl::FuseKernelsBase<FuseKernels> {
     });
     DenseMap<Value, Value> shared = sharedBuffers(kernel);
     for (Block *block : blocks)
-      fuseIntoLoops(rewriter, *block, shared, forGpu ? LoopStyle::Gpu : LoopStyle::Core);
+      fuseIntoLoops(rewriter, *block, shared,
+                    forGpu && !isHostKernel(kernel) ? LoopStyle::Gpu : LoopStyle::Core);
     eraseDead(kernel);
   }
 };

@@ -24,7 +24,7 @@ std::vector<CodeUnit> splitKernels(ModuleOp module, const CodeTarget &target,
   llvm::StringMap<size_t> unitOf;
   SymbolTable symbols(module);
   for (auto kernel : module.getOps<func::FuncOp>()) {
-    if (!isNativeKernel(kernel) || kernel.isDeclaration())
+    if (!isNativeKernel(kernel) || kernel.isDeclaration() || !target.takes(kernel))
       continue;
     OwningOpRef<ModuleOp> alone = isolateKernel(kernel, symbols);
     std::string text = textOf(*alone), symbol = symbolOf(text);

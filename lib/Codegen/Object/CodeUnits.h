@@ -38,6 +38,7 @@ struct CodeUnit {
 /// The target for which kernels are compiled.
 struct CodeTarget {
   std::string name; ///< for the cache and errors
+  bool (*takes)(mlir::func::FuncOp kernel);
   /// A text that kernels have in common which may share code, given a kernel and its text.
   std::string (*form)(mlir::func::FuncOp kernel, llvm::StringRef text);
   /// Makes the module of a unit from those of its kernels.

@@ -85,7 +85,8 @@ FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module, const GpuCompil
   loadDialects(module.getContext());
   CompiledGpuKernels compiled;
   auto formOf = [](func::FuncOp, StringRef text) { return text.str(); };
-  const CodeTarget gpu = {"a GPU", formOf, lower, gpuMachine, emit};
+  auto takes = [](func::FuncOp kernel) { return !isHostKernel(kernel); };
+  const CodeTarget gpu = {"a GPU", takes, formOf, lower, gpuMachine, emit};
   std::vector<CodeUnit> units = splitKernels(module, gpu, [&](func::FuncOp kernel, StringRef code) {
     compiled.kernels.emplace_back(kernel.getName().str(), describeLaunches(kernel, code));
   });

@@ -38,7 +38,11 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions 
   loadDialects(module.getContext());
   CompiledKernels compiled;
   const std::string level = targetCpuOf(module).getLevel().str();
-  const CodeTarget cpu = {level, formOf, lower, [&] { return cpuMachine(level); }, emitObject};
+  auto takes = [](func::FuncOp kernel) {
+    return isHostKernel(kernel) || !kernel->getParentOp()->hasAttr(kDeviceAttr);
+  };
+  const CodeTarget cpu = {level,     takes, formOf, lower, [&] { return cpuMachine(level); },
+                          emitObject};
   std::vector<CodeUnit> units = splitKernels(module, cpu, [&](func::FuncOp kernel, StringRef code) {
     compiled.symbols.emplace_back(kernel.getName().str(), code.str());
   });

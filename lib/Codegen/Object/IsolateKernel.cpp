@@ -62,7 +62,7 @@ OwningOpRef<ModuleOp> isolateKernel(func::FuncOp kernel, SymbolTable &source) {
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
   auto clone = cast<func::FuncOp>(builder.clone(*kernel));
   clone.setName("kernel");
-  for (StringRef name : {kFlopsAttr, kBytesAttr, kWorkspaceAttr})
+  for (StringRef name : {kFlopsAttr, kBytesAttr, kWorkspaceAttr, kHostKernelAttr})
     clone->removeAttr(name);
   generalize(clone);
   llvm::StringMap<std::string> constants;

@@ -10,6 +10,7 @@
 #include "zero/Transforms/Schedule/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -53,6 +54,7 @@ public:
 private:
   /// Whether `value` is a value of forward that is offloaded until backward reads it.
   bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
+  bool mayRunOnHost(LaunchOp launch) const;
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
   void splitReads();
@@ -70,6 +72,12 @@ private:
 };
 
 } // namespace
+
+/// Whether the cores of the host have code for `launch`; in a program for GPUs, clones do.
+bool Inserter::mayRunOnHost(LaunchOp launch) const {
+  return !step->getParentOp()->hasAttr(kDeviceAttr) ||
+         symbols.lookup(hostKernelName(launch.getKernel()));
+}
 
 /// Whether `launch` works in place on state of another tier, or reads nothing large from the
 /// device.
@@ -92,9 +100,14 @@ bool Inserter::belongsToHost(LaunchOp launch) {
 
 void Inserter::visitLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-  const Tier tier = belongsToHost(launch) ? Tier::Host : Tier::Device;
-  if (tier == Tier::Host)
+  const Tier tier = mayRunOnHost(launch) && belongsToHost(launch) ? Tier::Host : Tier::Device;
+  if (tier == Tier::Host) {
     launch.setHost(true);
+    if (auto clone = symbols.lookup<func::FuncOp>(hostKernelName(launch.getKernel()))) {
+      launch.setKernel(clone.getName());
+      kernel = clone;
+    }
+  }
   for (Value output : launch.getOutputs())
     copies.setTier(output, tier);
   for (auto [index, input] : llvm::enumerate(launch.getInputs())) {
@@ -233,6 +246,21 @@ void Inserter::run() {
       op.erase();
 }
 
+/// Erases kernels that no launch names, of those that have clones for the host.
+static void eraseUnusedKernels(ModuleOp module, func::FuncOp step) {
+  llvm::StringSet<> used;
+  step.walk([&](LaunchOp launch) { used.insert(launch.getKernel()); });
+  SymbolTable symbols(module);
+  SmallVector<func::FuncOp> unused;
+  for (auto kernel : module.getOps<func::FuncOp>())
+    if (auto clone = symbols.lookup<func::FuncOp>(hostKernelName(kernel.getName())))
+      for (func::FuncOp each : {kernel, clone})
+        if (!used.contains(each.getName()))
+          unused.push_back(each);
+  for (func::FuncOp kernel : unused)
+    symbols.erase(kernel);
+}
+
 namespace {
 struct InsertTransfers : zero::impl::InsertTransfersBase<InsertTransfers> {
   void runOnOperation() override {
@@ -240,6 +268,7 @@ struct InsertTransfers : zero::impl::InsertTransfersBase<InsertTransfers> {
     if (failed(step))
       return signalPassFailure();
     Inserter(getOperation(), *step).run();
+    eraseUnusedKernels(getOperation(), *step);
   }
 };
 } // namespace

@@ -12,6 +12,7 @@
 #include "runtime/format/tables.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 using namespace zero::rt;
 
@@ -27,10 +28,12 @@ class Schedules : public testing::TestWithParam<Schedule> {
 protected:
   void SetUp() override {
     path = testing::TempDir() + "zero-" + std::to_string(::getpid()) + ".zexe";
+    std::filesystem::create_directory(disk = path + ".nvme");
   }
   void TearDown() override {
     stop();
     ::unlink(path.c_str());
+    EXPECT_EQ(::rmdir(disk.c_str()), 0) << "something is left on the disk";
   }
   void stop() {
     zero_rt_session_free(std::exchange(session, nullptr));
@@ -60,6 +63,7 @@ protected:
     zero_rt_session_options options;
     zero_rt_session_options_default(&options);
     options.allow_nan = 1;
+    options.nvme_dir = disk.c_str();
     options.timeout_seconds = 60;
     EXPECT_OK(zero_rt_executable_load(path.c_str(), &executable));
     EXPECT_OK(zero_rt_session_create(executable, &options, &session));
@@ -79,7 +83,7 @@ protected:
     EXPECT_OK(zero_rt_session_set_data(session, data));
   }
 
-  std::string path;
+  std::string path, disk;
   Executable file;
   proto::Program program;
   zero_rt_executable *executable = nullptr;
@@ -109,6 +113,13 @@ TEST_P(Schedules, RunInAnyOrder) {
   EXPECT_EQ(after.hostAllocations, before.hostAllocations);
   EXPECT_GT(after.launches, before.launches);
   EXPECT_GT(after.products, before.products);
+}
+
+std::string nameOf(const testing::TestParamInfo<Schedule> &info) {
+  std::string name = info.param.graph;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name + "_stage" + std::to_string(info.param.stage) + "_ranks" +
+         std::to_string(info.param.ranks);
 }
 
 class Barriers : public Schedules {
@@ -175,11 +186,27 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Schedules,
                                          Schedule{"gpt2-tiny", "--micro-batches=2", 0, 2},
                                          Schedule{"gpt2-tiny", "", 2, 2},
                                          Schedule{"gpt2-tiny", "--micro-batches=2", 3, 2}),
-                         [](const auto &info) {
-                           std::string name = info.param.graph;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name + "_stage" + std::to_string(info.param.stage) + "_ranks" +
-                                  std::to_string(info.param.ranks);
-                         });
+                         nameOf);
+
+/// Flags of offloading: one tier for each kind, and with updates that wait for a norm.
+constexpr const char *kOffloads[] = {
+    "--offload-params=host --optimizer=adamw --lr=1e-3",
+    "--offload-optimizer=host --optimizer=adamw --lr=1e-3",
+    "--offload-params=nvme --offload-optimizer=nvme --optimizer=adamw --lr=1e-3",
+    "--offload-activations=host",
+    "--offload-gradients=host --micro-batches=2 --clip-norm=1",
+    "--offload-params=host --offload-optimizer=nvme --offload-activations=nvme "
+    "--offload-gradients=nvme --micro-batches=2 --clip-norm=1 --optimizer=adamw --lr=1e-3"};
+
+std::vector<Schedule> offloads() {
+  std::vector<Schedule> all;
+  for (const char *flags : kOffloads)
+    all.insert(all.end(), {{"mlp", flags, 3, 2}, {"gpt2-tiny", flags, 3, 2}});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Offloads, Schedules, testing::ValuesIn(offloads()), [](const auto &info) {
+  return nameOf(info) + "_" + std::to_string(info.index);
+});
 
 } // namespace

@@ -50,12 +50,13 @@ def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
   let description = [{
     A launch that updates optimizer state or an accumulator of the host or nvme tier in place
     runs on the host (`zero.host`), and so does a launch whose operands, except scalars, all
-    reside there. All other launches run on the device. An operand from another tier is
-    transferred just before the op that reads it, via the host between nvme and the device. A
-    result that is computed in place of such a copy is transferred back to the tier of origin.
-    Parameters that a kernel only writes are not read. A result with `zero.tier` is transferred
-    to that tier and back for its readers, or, if forward computed it, for its readers in
-    backward.
+    reside there. All other launches run on the device. In a program for GPUs, launches of the
+    host name the clones of zero-clone-host-kernels, and a kernel without one runs on the
+    device. An operand from another tier is transferred just before the op that reads it, via
+    the host between nvme and the device. A result that is computed in place of such a copy is
+    transferred back to the tier of origin. Parameters that a kernel only writes are not read. A
+    result with `zero.tier` is transferred to that tier and back for its readers, or, if forward
+    computed it, for its readers in backward.
 
     ```mlir
     %m = zero.read @bucket0.exp_avg : tensor<64xf32>                   // on nvme
