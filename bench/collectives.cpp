@@ -30,9 +30,10 @@ struct Member {
   std::unique_ptr<Arena> whole, slice;
 
   Status open() {
-    ZERO_RT_TRY(reserveHostMemory(kSizes[2], /*guarded=*/false, whole));
+    ZERO_RT_TRY(reserveHostMemory(kSizes[2], /*guarded=*/false, /*resident=*/false, whole));
     ZERO_RT_TRY(whole->touch());
-    ZERO_RT_TRY(reserveHostMemory(kSizes[2] / uint64_t(end->ranks()), /*guarded=*/false, slice));
+    ZERO_RT_TRY(reserveHostMemory(kSizes[2] / uint64_t(end->ranks()), /*guarded=*/false,
+                                  /*resident=*/false, slice));
     return slice->touch();
   }
 

@@ -4,17 +4,26 @@
 #include "zero/Transforms/Shape/Passes.h"
 
 using namespace mlir;
+using namespace zero;
+
+/// Bytes of logits at a time; 0: what the passes choose, which is good for the caches of a CPU. A
+/// GPU would read and write the gradient of the vocabulary once for each of these small tiles.
+static uint64_t logitsBytes(const PhaseOptions &options) {
+  constexpr uint64_t kOnGpu = 256 << 20;
+  const uint64_t given = options.shape.logitsBytes.getValue();
+  return given > 0 || options.kernels.device == Device::Cpu ? given : kOnGpu;
+}
 
 void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   TileVocabularyOptions parts;
-  parts.bytes = options.shape.logitsBytes.getValue();
+  parts.bytes = logitsBytes(options);
   pm.addPass(createTileVocabulary(parts));
   if (options.import.forwardOnly)
     return;
   // Before values are recomputed, since these nodes read some.
   pm.addPass(createSinkResiduals());
   TileProjectionOptions tiles;
-  tiles.bytes = options.shape.logitsBytes.getValue();
+  tiles.bytes = logitsBytes(options);
   pm.addPass(createTileProjection(tiles));
   pm.addPass(createAddIntoTables());
   RecomputeCheapOptions recompute;

@@ -173,7 +173,7 @@ FLAGS = {
     "logits_bytes": Flag(
         "logits-bytes", "bytes", "",
         "maximum bytes of logits of the loss at a time, in tiles of rows (0: 8 MiB, but at least "
-        "256 rows)"),
+        "256 rows; on GPUs 256 MiB)"),
     "loss_mean": Flag(
         "loss-mean", "word", "global|local",
         "average the loss over the labels of all ranks, or over each rank's labels and then over "

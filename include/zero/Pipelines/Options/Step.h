@@ -61,7 +61,8 @@ struct ShapeOptions : Group {
 
   Option<ByteSize> logitsBytes{parent, "logits-bytes",
                                llvm::cl::desc("maximum bytes of logits of the loss at a time, in "
-                                              "tiles of rows (0: 8 MiB, but at least 256 rows)"),
+                                              "tiles of rows (0: 8 MiB, but at least 256 rows; "
+                                              "on GPUs 256 MiB)"),
                                llvm::cl::init(ByteSize{0})};
   WordOption<Recompute> recompute{
       parent, "recompute",
