@@ -190,6 +190,14 @@ void Engine::progress() {
     ;
 }
 
+bool Engine::isSource(uint64_t place, uint64_t bytes) const {
+  for (const auto &[stream, queue] : streams)
+    for (const Work &work : queue)
+      if (work.source < place + bytes && place < work.source + work.bytes)
+        return true;
+  return false;
+}
+
 bool Engine::isTouched(uint64_t first, uint64_t last) const {
   for (const auto &[stream, queue] : streams)
     for (const Work &work : queue)

@@ -44,7 +44,8 @@ using namespace zero::rt::cuda;
 struct Work {
   std::function<bool()> ready; ///< empty: always ready
   std::function<void()> run;
-  std::vector<uint64_t> places; ///< device and host memory that the work accesses
+  std::vector<uint64_t> places;   ///< device and host memory that the work accesses
+  uint64_t source = 0, bytes = 0; ///< host memory that it copies from
 };
 
 class Engine {
@@ -94,6 +95,8 @@ public:
   void progress();
   /// Whether pending work accesses an address from `first` to `last`.
   bool isTouched(uint64_t first, uint64_t last) const;
+  /// Whether pending work copies from host memory [place, place + bytes).
+  bool isSource(uint64_t place, uint64_t bytes) const;
 
 private:
   Engine();

@@ -270,7 +270,7 @@ EXPORT cuMemFreeHost(void *memory) {
 }
 
 static Result copy(Engine &engine, char *destination, const char *source, size_t bytes,
-                   std::array<uint64_t, 2> places, Stream stream) {
+                   std::array<uint64_t, 2> places, Stream stream, bool fromHost = false) {
   ++engine.counted.copies;
   if (!destination || !source)
     return kInvalidValue;
@@ -278,7 +278,8 @@ static Result copy(Engine &engine, char *destination, const char *source, size_t
     std::memmove(destination, source, bytes);
     engine.wrote(places[0], bytes);
   };
-  return engine.add(stream, {nullptr, run, {places[0], places[1]}});
+  return engine.add(stream,
+                    {nullptr, run, {places[0], places[1]}, places[1], fromHost ? bytes : 0});
 }
 
 EXPORT cuMemcpyHtoDAsync_v2(Address destination, const void *source, size_t bytes, Stream stream) {
@@ -286,14 +287,21 @@ EXPORT cuMemcpyHtoDAsync_v2(Address destination, const void *source, size_t byte
   engine.checkPinned(source, bytes, __func__);
   return copy(engine, engine.translate(destination, bytes, __func__),
               static_cast<const char *>(source), bytes,
-              {destination, reinterpret_cast<uint64_t>(source)}, stream);
+              {destination, reinterpret_cast<uint64_t>(source)}, stream, /*fromHost=*/true);
 }
 EXPORT cuMemcpyDtoHAsync_v2(void *destination, Address source, size_t bytes, Stream stream) {
   IN_CONTEXT;
   engine.checkPinned(destination, bytes, __func__);
-  std::memset(destination, 0xcd, bytes); // the contents are undefined until the copy is complete
+  // The contents are undefined until the copy is complete, from the beginning on, unless earlier
+  // work still reads them.
+  const auto place = reinterpret_cast<uint64_t>(destination);
+  auto spoil = [=] { std::memset(destination, 0xcd, bytes); };
+  if (!engine.isSource(place, bytes))
+    spoil();
+  else if (Result result = engine.add(stream, {nullptr, spoil, {place}}); result != kSuccess)
+    return result;
   return copy(engine, static_cast<char *>(destination), engine.translate(source, bytes, __func__),
-              bytes, {reinterpret_cast<uint64_t>(destination), source}, stream);
+              bytes, {place, source}, stream);
 }
 EXPORT cuMemcpyDtoDAsync_v2(Address destination, Address source, size_t bytes, Stream stream) {
   IN_CONTEXT;

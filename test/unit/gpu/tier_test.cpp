@@ -79,12 +79,14 @@ struct ConditionalProgram : TierProgram {
     wish = address(place, 0);
     wish.set_reads(uint32_t(place + 1));
     wish.set_bytes(1);
-    proto::Kernel &kernel = *program.add_kernels();
-    kernel = program.kernels(5);
-    kernel.set_name("count wishes");
+    int kernel = 5; // increments
+    if (onTiers) {  // it is the host's
+      *program.add_kernels() = program.kernels(kernel);
+      kernel = program.kernels_size() - 1;
+    }
     proto::Command count;
     count.set_label("count wishes");
-    count.mutable_launch()->set_kernel(uint32_t(program.kernels_size() - 1));
+    count.mutable_launch()->set_kernel(uint32_t(kernel));
     proto::Address &counted = *count.mutable_launch()->add_args();
     counted = address(place, 0);
     counted.set_bytes(8);
