@@ -100,15 +100,17 @@ class Graph:
                                f"--ranks={ranks}", "-o", path, *flags)
         return path
 
-    def run(self, executable, steps, *flags):
-        """Runs `steps` steps; returns losses, final weights, step-0 gradients, report."""
+    def run(self, executable, steps, *flags, has_gradients=True):
+        """Runs `steps` steps; returns losses, final weights, step-0 gradients (if the program keeps
+        them until the update), report."""
         log, weights = self.work / "log.jsonl", self.work / "weights.safetensors"
         gradients, report = self.work / "gradients.safetensors", self.work / "report.json"
         run_tool("zero-run", executable, self.data_flag, f"--steps={steps}", "--quiet",
-                 f"--log={log}", f"--save={weights}", f"--dump-gradients={gradients}",
-                 f"--report-json={report}", *flags)
+                 f"--log={log}", f"--save={weights}", f"--report-json={report}", *flags,
+                 *([f"--dump-gradients={gradients}"] if has_gradients else []))
         losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
-        return Result(np.array(losses), read_safetensors(weights), read_safetensors(gradients),
+        return Result(np.array(losses), read_safetensors(weights),
+                      read_safetensors(gradients) if has_gradients else {},
                       json.loads(report.read_text()))
 
 
