@@ -5,15 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "../runtime/attention_case.h"
-#include "recording.h"
-#include "runtime/device/cuda/arena.h"
+#include "on_gpu.h"
 #include "runtime/device/cuda/attention.h"
-#include "runtime/device/cuda/lanes.h"
 
 #include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <gtest/gtest.h>
 
 using namespace zero::rt;
 using namespace zero::rt::cuda;
@@ -25,35 +20,13 @@ constexpr auto kForward = proto::Attention::FORWARD, kBackward = proto::Attentio
 constexpr auto kShown = proto::Attention::SHOWN, kBias = proto::Attention::BIAS;
 constexpr float kInfinity = INFINITY;
 
-void expectOk(const Status &status) { ASSERT_TRUE(status.ok()) << status.getMessage(); }
-
-class GpuAttentions : public testing::Test {
+class GpuAttentions : public OnGpu {
 protected:
   void SetUp() override {
-    ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
-    recording::reset();
-    std::shared_ptr<const Driver> driver;
-    const uint32_t lane = 0;
-    expectOk(Driver::open(driver));
-    expectOk(Gpu::open(driver, 0, gpu));
-    expectOk(Lanes::create(gpu, {&lane, 1}, 30, lanes));
+    OnGpu::SetUp();
     code.emplace(gpu);
   }
-  void TearDown() override {
-    for (const std::string &problem : recording::problems())
-      ADD_FAILURE() << problem;
-  }
 
-  /// Writes `bytes` to the arena and returns their address.
-  char *place(const std::vector<char> &bytes) {
-    const uint64_t at = end;
-    end += (bytes.size() + 63) / 64 * 64;
-    expectOk(arena->write(at, bytes.size(), [&](char *piece, uint64_t done, uint64_t count) {
-      std::memcpy(piece, bytes.data() + done, count);
-      return Status();
-    }));
-    return arena->base() + at;
-  }
   std::vector<char> read(const char *from, size_t size) const {
     std::vector<char> bytes(size);
     expectOk(arena->read(uint64_t(from - arena->base()), size,
@@ -80,7 +53,7 @@ protected:
     }
     proto::Kernel kernel = data.kernel(direction);
     AttentionPlan plan;
-    expectOk(planAttention(kernel, plan));
+    expectOk(planAttention(kernel, plan, /*onGpu=*/true));
     int width = 0;
     uint64_t workspace = 0;
     expectOk(limitAttention(plan, width, workspace));
@@ -118,11 +91,7 @@ protected:
     }
   }
 
-  std::shared_ptr<const Gpu> gpu;
-  std::shared_ptr<Lanes> lanes;
   std::optional<GpuAttentionCode> code;
-  std::unique_ptr<Arena> arena;
-  uint64_t end = 0;
 };
 
 TEST_F(GpuAttentions, Layouts) {
@@ -179,12 +148,6 @@ TEST_F(GpuAttentions, Masks) {
       checkHalves(AttentionCase(plain).causal(-1e9f, 3).addMask(kind, over).addPadding(kShown),
                   2e-2);
     }
-}
-
-/// Hides keys [from, to) of `which` from all queries with an i1 mask.
-AttentionCase &hide(AttentionCase &data, Operand &which, size_t from, size_t to, float value = 0) {
-  std::fill(which.values.begin() + long(from), which.values.begin() + long(to), value);
-  return data;
 }
 
 TEST_F(GpuAttentions, RowsThatSeeNothing) {

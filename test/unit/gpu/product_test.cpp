@@ -6,53 +6,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "../runtime/matmul_case.h"
-#include "recording.h"
-#include "runtime/device/cuda/arena.h"
-#include "runtime/device/cuda/lanes.h"
+#include "on_gpu.h"
 #include "runtime/device/cuda/product.h"
-
-#include <cstdlib>
-#include <cstring>
-#include <gtest/gtest.h>
 
 using namespace zero::rt;
 using namespace zero::rt::cuda;
 
 namespace {
 
-void expectOk(const Status &status) { ASSERT_TRUE(status.ok()) << status.getMessage(); }
-
 constexpr uint64_t kWorkspace = 8192;
 
-class Products : public testing::Test {
+class Products : public OnGpu {
 protected:
   void SetUp() override {
-    ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+    OnGpu::SetUp();
     ::setenv("ZERO_CUBLASLT", ZERO_RECORDING_CUDA, 1);
-    recording::reset();
-    std::shared_ptr<const Driver> driver;
     std::shared_ptr<const BlasLibrary> library;
-    const uint32_t lane = 0;
-    expectOk(Driver::open(driver));
-    expectOk(Gpu::open(driver, 0, gpu));
-    expectOk(Lanes::create(gpu, {&lane, 1}, 30, lanes));
     expectOk(BlasLibrary::open(library));
     expectOk(BlasContext::create(library, blas));
-  }
-  void TearDown() override {
-    for (const std::string &problem : recording::problems())
-      ADD_FAILURE() << problem;
-  }
-
-  /// Places `bytes` in the arena and returns their address.
-  char *place(const std::vector<char> &bytes) {
-    const uint64_t at = end;
-    end += (bytes.size() + 63) / 64 * 64;
-    expectOk(arena->write(at, bytes.size(), [&](char *piece, uint64_t done, uint64_t count) {
-      std::memcpy(piece, bytes.data() + done, count);
-      return Status();
-    }));
-    return arena->base() + at;
   }
 
   Status make(const Case &data, const Types &types, uint64_t workspace,
@@ -113,11 +84,7 @@ protected:
     EXPECT_NE(status.getMessage().find(part), std::string::npos) << status.getMessage();
   }
 
-  std::shared_ptr<const Gpu> gpu;
-  std::shared_ptr<Lanes> lanes;
   std::shared_ptr<const BlasContext> blas;
-  std::unique_ptr<Arena> arena;
-  uint64_t end = 0;
 };
 
 TEST_F(Products, OfAllLayouts) {

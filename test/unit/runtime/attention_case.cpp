@@ -294,6 +294,11 @@ proto::Kernel AttentionCase::kernel(Attention::Direction direction) const {
   return kernel;
 }
 
+AttentionCase &hide(AttentionCase &data, Operand &which, size_t from, size_t to, float value) {
+  std::fill(which.values.begin() + long(from), which.values.begin() + long(to), value);
+  return data;
+}
+
 void expectClose(const Operand &expected, const std::vector<char> &bytes, double within) {
   Operand got;
   got.stored = expected.stored;

@@ -66,6 +66,9 @@ private:
   std::vector<double> weights, sumsQ, sumsK, sumsV;
 };
 
+/// Gives the keys [from, to) of a mask `value`, which hides them from all queries: 0 in one of i1.
+AttentionCase &hide(AttentionCase &data, Operand &which, size_t from, size_t to, float value = 0);
+
 /// Elements of heads must be close to the expected ones; others must be unchanged, as bytes of
 /// 0xff.
 void expectClose(const Operand &expected, const std::vector<char> &bytes, double within);

@@ -193,12 +193,6 @@ TEST(Attention, MasksMayLieInAnyOrder) {
   check(data);
 }
 
-/// Hides keys [from, to) of `which` from all queries with an i1 mask.
-AttentionCase &hide(AttentionCase &data, Operand &which, size_t from, size_t to, float value = 0) {
-  std::fill(which.values.begin() + long(from), which.values.begin() + long(to), value);
-  return data;
-}
-
 TEST(Attention, RowsThatSeeNothing) {
   for (uint64_t keys : {90, 300})
     for (float fill : {-kInfinity, -3.4e38f, -1e9f, -1e4f, -20.0f}) {

@@ -143,12 +143,15 @@ struct Float {
     return loadAs(rows.stored, rows.data, index);
   }
 };
-struct Half {
+/// Factors of 16 bits, as they are stored.
+struct Stored {
   using Element = Short;
   static constexpr bool kIsFloat = false;
   static Short take(const GpuRows &rows, long index) {
     return reinterpret_cast<const Short *>(rows.data)[index];
   }
+};
+struct Half : Stored {
   static Word pair(float low, float high) {
     return toHalf(low) | static_cast<Word>(toHalf(high)) << 16;
   }
@@ -159,12 +162,7 @@ struct Half {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
 };
-struct BFloat {
-  using Element = Short;
-  static constexpr bool kIsFloat = false;
-  static Short take(const GpuRows &rows, long index) {
-    return reinterpret_cast<const Short *>(rows.data)[index];
-  }
+struct BFloat : Stored {
   static Word pair(float low, float high) {
     return toBFloat(low) | static_cast<Word>(toBFloat(high)) << 16;
   }
