@@ -107,7 +107,8 @@ private:
       return badTable("kernel", kernel.name(), "it has more iterations than the arena has bytes");
     if ((kernel.has_symbol() || kernel.has_gpu()) && kernel.stored_size() > 0)
       return badTable("kernel", kernel.name(), "native code with types of its arguments");
-    Status planned = planReach(kernel, reaches.emplace_back());
+    const bool onGpu = program.target() == proto::CUDA;
+    Status planned = planReach(kernel, reaches.emplace_back(), onGpu);
     return planned.ok() ? Status()
                         : badTable("kernel", kernel.name(), planned.getMessage().c_str());
   }

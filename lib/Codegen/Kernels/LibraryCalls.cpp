@@ -41,7 +41,7 @@ static rt::Status planProduct(const rt::proto::Kernel &kernel, uint64_t &workspa
 static rt::Status planAttention(const rt::proto::Kernel &kernel, uint64_t &workspace) {
   rt::AttentionPlan plan;
   int width = 0;
-  ZERO_RT_TRY(rt::planAttention(kernel, plan));
+  ZERO_RT_TRY(rt::planAttention(kernel, plan, /*onGpu=*/true));
   return rt::cuda::limitAttention(plan, width, workspace);
 }
 

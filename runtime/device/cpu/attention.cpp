@@ -22,8 +22,6 @@ Status Attention::create(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<Attention> &attention, const AttentionCode *code) {
   auto made = std::make_unique<Attention>();
   ZERO_RT_TRY(planAttention(kernel, made->plan));
-  if (made->plan.factors == ZERO_RT_F16)
-    return fail(ZERO_RT_UNSUPPORTED, "an attention of float16 on a CPU");
   if (made->plan.isHalf())
     made->code = &attention_bf16::kCode;
   else

@@ -28,8 +28,8 @@ struct Dim {
 /// Puts arguments behind each other, with the types that the kernel stores them in.
 class Planner {
 public:
-  Planner(const proto::Kernel &kernel, AttentionPlan &plan)
-      : kernel(kernel), desc(kernel.attention()), plan(plan) {}
+  Planner(const proto::Kernel &kernel, AttentionPlan &plan, bool onGpu)
+      : kernel(kernel), desc(kernel.attention()), plan(plan), onGpu(onGpu) {}
   Status run();
 
 private:
@@ -58,6 +58,7 @@ private:
   const proto::Kernel &kernel;
   const Attention &desc;
   AttentionPlan &plan;
+  const bool onGpu;
 };
 } // namespace
 
@@ -85,9 +86,11 @@ Status Planner::checkSizes() const {
 }
 
 Status Planner::checkEnums() const {
-  if (desc.dtype() != proto::F32 && desc.dtype() != proto::F16 && desc.dtype() != proto::BF16)
-    return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected float32, float16 or bfloat16",
-                nameOf(static_cast<DType>(desc.dtype())));
+  const bool isKnown = desc.dtype() == proto::F32 || desc.dtype() == proto::BF16 ||
+                       (desc.dtype() == proto::F16 && onGpu);
+  if (!isKnown)
+    return fail(ZERO_RT_UNSUPPORTED, "an attention of %s: expected float32%s or bfloat16",
+                nameOf(static_cast<DType>(desc.dtype())), onGpu ? ", float16" : "");
   if (!Attention::Direction_IsValid(desc.direction()) || !Attention::Mask_IsValid(desc.padding()) ||
       !Attention::Mask_IsValid(desc.mask()))
     return fail(ZERO_RT_BAD_FILE, "an attention of a kind that this runtime does not know");
@@ -314,9 +317,9 @@ Status Planner::run() {
   return {};
 }
 
-Status planAttention(const proto::Kernel &kernel, AttentionPlan &plan) {
+Status planAttention(const proto::Kernel &kernel, AttentionPlan &plan, bool onGpu) {
   plan = {};
-  return Planner(kernel, plan).run();
+  return Planner(kernel, plan, onGpu).run();
 }
 
 } // namespace zero::rt

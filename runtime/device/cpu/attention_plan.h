@@ -54,7 +54,8 @@ struct AttentionPlan {
 
 /// Fails with an error that names the reason if sizes overflow, strides do not match the sizes, two
 /// elements of a result share an address, or `kernel` stores arguments in other types.
-Status planAttention(const proto::Kernel &kernel, AttentionPlan &plan);
+/// Factors may be f16 only on a GPU.
+Status planAttention(const proto::Kernel &kernel, AttentionPlan &plan, bool onGpu = false);
 
 } // namespace zero::rt
 

@@ -77,18 +77,18 @@ static Status reachOf(const proto::Convolution &convolution, std::vector<uint64_
   }
 }
 
-static Status reachOf(const proto::Kernel &kernel, std::vector<uint64_t> &bytes) {
+static Status reachOf(const proto::Kernel &kernel, std::vector<uint64_t> &bytes, bool onGpu) {
   AttentionPlan plan;
-  ZERO_RT_TRY(planAttention(kernel, plan));
+  ZERO_RT_TRY(planAttention(kernel, plan, onGpu));
   for (const AttentionPlan::Argument &argument : plan.arguments)
     bytes.push_back(argument.bytes);
   return {};
 }
 
-Status planReach(const proto::Kernel &kernel, std::vector<uint64_t> &bytes) {
+Status planReach(const proto::Kernel &kernel, std::vector<uint64_t> &bytes, bool onGpu) {
   bytes.clear();
   if (kernel.has_attention())
-    return reachOf(kernel, bytes);
+    return reachOf(kernel, bytes, onGpu);
   if (!kernel.has_matmul() && !kernel.has_convolution())
     return {};
   std::vector<uint64_t> elements;

@@ -13,7 +13,8 @@ namespace zero::rt {
 /// The bytes from each argument of a library kernel, except the workspace, to the end of the last
 /// element that it accesses there. Nothing is known about native code, so the list is empty for it.
 /// Fails with an error that names the reason if sizes and strides of `kernel` are invalid.
-Status planReach(const proto::Kernel &kernel, std::vector<uint64_t> &bytes);
+/// `onGpu`: what is computed there.
+Status planReach(const proto::Kernel &kernel, std::vector<uint64_t> &bytes, bool onGpu = false);
 
 } // namespace zero::rt
 

@@ -114,7 +114,7 @@ Status GpuAttention::create(GpuAttentionCode &code, const proto::Kernel &kernel,
                             std::unique_ptr<GpuAttention> &attention) {
   auto made = std::make_unique<GpuAttention>();
   AttentionPlan &plan = made->plan;
-  ZERO_RT_TRY(planAttention(kernel, plan));
+  ZERO_RT_TRY(planAttention(kernel, plan, /*onGpu=*/true));
   int width = 0;
   uint64_t workspace = 0;
   ZERO_RT_TRY(limitAttention(plan, width, workspace));
