@@ -180,15 +180,15 @@ static void list(std::string &names, const std::string &name) {
   names += (names.empty() ? "" : ", ") + name;
 }
 
-/// Adds to the error of a timeout which ranks are behind, as seen from all processes: a rank that
-/// did not arrive may itself have waited for another.
+/// Adds to the error of a timeout which ranks are behind, as seen from all processes, if some are:
+/// a rank that did not arrive may itself have waited for another.
 Status Ranks::explain(const Status &status) const {
   if (status.getCode() != ZERO_RT_TIMEOUT)
     return status;
   const std::vector<std::optional<std::string>> answers =
       world->control().askProgress(std::min(1.0, options.timeout_seconds));
   std::string silent, behind;
-  uint64_t least = UINT64_MAX;
+  uint64_t least = UINT64_MAX, most = 0;
   for (size_t process = 0; process < answers.size(); ++process) {
     if (!answers[process])
       list(silent, nameOf(process));
@@ -198,11 +198,13 @@ Status Ranks::explain(const Status &status) const {
       const uint64_t count = counts.number();
       if (count < least)
         behind.clear();
-      least = std::min(least, count);
+      least = std::min(least, count), most = std::max(most, count);
       if (count == least)
         list(behind, ranksText(rank, 1) + onHost(*world, process));
     }
   }
+  if (silent.empty() && least == most)
+    return status; // all have come: something else takes long
   const std::string &who = silent.empty() ? behind : silent;
   return fail(status.getCode(), "%s; %s %s", status.getMessage().c_str(), who.c_str(),
               silent.empty() ? "is behind" : "does not answer");

@@ -38,7 +38,6 @@ public:
                    uint64_t elements, int root) override;
 
 private:
-  const Driver &driver() const { return lanes->driver(); }
   Status start(const Call &call, Kind kind, const void *data, uint64_t elements) {
     ZERO_RT_TRY(lanes->gpu().makeCurrent());
     ZERO_RT_TRY(record(&Moments::ready));
@@ -52,9 +51,9 @@ private:
     return awaitOthers(moment);
   }
   Status record(OwnedEvent Moments::*moment) {
-    return driver().check(
-        driver().cuEventRecord((shared->moments[size_t(self)].*moment).get(), lanes->current()),
-        "cuEventRecord");
+    ZERO_RT_LANES(*lanes, cuEventRecord, (shared->moments[size_t(self)].*moment).get(),
+                  lanes->current());
+    return {};
   }
   Status awaitOthers(OwnedEvent Moments::*moment);
   Status copy(void *destination, const void *source, uint64_t bytes);
@@ -72,17 +71,17 @@ Address addressOf(const void *place) { return reinterpret_cast<Address>(place); 
 Status DeviceCommunicator::awaitOthers(OwnedEvent Moments::*moment) {
   for (int peer = 0; peer < ranks(); ++peer)
     if (peer != self)
-      ZERO_RT_CUDA(driver(), cuStreamWaitEvent, lanes->current(),
-                   (shared->moments[size_t(peer)].*moment).get(), 0);
+      ZERO_RT_LANES(*lanes, cuStreamWaitEvent, lanes->current(),
+                    (shared->moments[size_t(peer)].*moment).get(), 0);
   return {};
 }
 
 Status DeviceCommunicator::copy(void *destination, const void *source, uint64_t bytes) {
   if (bytes == 0 || destination == source)
     return {};
-  return driver().check(driver().cuMemcpyDtoDAsync(addressOf(destination), addressOf(source), bytes,
-                                                   lanes->current()),
-                        "cuMemcpyDtoDAsync");
+  ZERO_RT_LANES(*lanes, cuMemcpyDtoDAsync, addressOf(destination), addressOf(source), bytes,
+                lanes->current());
+  return {};
 }
 
 /// destination = sum over ranks of their sources from element `start` on.
@@ -91,7 +90,7 @@ Status DeviceCommunicator::sumOverRanks(const Reduction &how, uint64_t start, vo
   for (int peer = 0; peer < ranks(); ++peer)
     addresses[size_t(peer)] = addressOf(sourceOf(peer)) + start * sizeOf(how.dtype);
   addresses.back() = addressOf(destination);
-  return shared->sums->run(how, addresses, elements, how.mean ? ranks() : 1, lanes->current());
+  return shared->sums->run(how, addresses, elements, how.mean ? ranks() : 1, *lanes);
 }
 
 Status DeviceCommunicator::allGather(const Call &call, DType dtype, const void *source,

@@ -180,7 +180,7 @@ Status SumKernels::load(std::shared_ptr<const Gpu> gpu, SumOrder order,
 }
 
 Status SumKernels::run(const Reduction &how, std::span<const Address> addresses, uint64_t elements,
-                       int divisor, Stream stream) const {
+                       int divisor, const Lanes &lanes) const {
   if (elements == 0)
     return {};
   if (elements > kMostElements)
@@ -194,11 +194,10 @@ Status SumKernels::run(const Reduction &how, std::span<const Address> addresses,
   parameters.push_back(&divide);
   for (const auto &[known, function] : functions)
     if (known.dtype == how.dtype && known.arithmeticType() == how.arithmeticType())
-      return module->on().driver().check(module->on().driver().cuLaunchKernel(
-                                             function,
-                                             unsigned((elements + kThreads - 1) / kThreads), 1, 1,
-                                             kThreads, 1, 1, 0, stream, parameters.data(), nullptr),
-                                         "cuLaunchKernel of a sum over ranks");
+      return lanes.check(lanes.driver().cuLaunchKernel(
+                             function, unsigned((elements + kThreads - 1) / kThreads), 1, 1,
+                             kThreads, 1, 1, 0, lanes.current(), parameters.data(), nullptr),
+                         "cuLaunchKernel of a sum over ranks");
   return fail(ZERO_RT_UNSUPPORTED, "a sum over ranks of %s", nameOf(how.dtype));
 }
 

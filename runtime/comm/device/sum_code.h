@@ -5,6 +5,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cuda/code.h"
+#include "runtime/device/cuda/lanes.h"
 
 namespace zero::rt::cuda {
 
@@ -34,7 +35,7 @@ public:
 
   /// `addresses`: of the sources, then of the destination.
   Status run(const Reduction &how, std::span<const Address> addresses, uint64_t elements,
-             int divisor, Stream stream) const;
+             int divisor, const Lanes &lanes) const;
 
 private:
   std::unique_ptr<GpuModule> module;

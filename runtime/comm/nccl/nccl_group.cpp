@@ -4,7 +4,9 @@
 
 #include "runtime/comm/device/sum_code.h"
 #include "runtime/comm/host/group_member.h"
+#include "runtime/comm/nccl/collective_marks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -69,7 +71,8 @@ public:
     return poll(what, isBusy);
   }
 
-  /// Waits on the host until the last operation is complete.
+  /// Waits on the host until the last operation is complete. After a failure all ranks of this
+  /// process have to abort.
   Status settle(const std::string &what) { return settle(what, timeoutSeconds); }
   Status settle(const std::string &what, double seconds) {
     using Clock = std::chrono::steady_clock;
@@ -78,11 +81,9 @@ public:
       ZERO_RT_TRY(poll(what, isBusy));
       if (!isBusy)
         return {};
-      if (Clock::now() > deadline) {
-        abort();
+      if (Clock::now() > deadline)
         return fail(ZERO_RT_TIMEOUT, "%s: not all ranks arrived within %g s", what.c_str(),
                     seconds);
-      }
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
@@ -93,9 +94,9 @@ public:
     if (handle)
       (void)nccl->ncclCommFinalize(handle);
   }
+  bool isFinal() { return settle("NCCL's end", std::min(timeoutSeconds, kEndSeconds)).ok(); }
   void destroy() {
-    if (!settle("NCCL's end", std::min(timeoutSeconds, kEndSeconds)).ok())
-      abort();
+    std::lock_guard<std::mutex> lock(mutex);
     if (handle)
       nccl->ncclCommDestroy(std::exchange(handle, nullptr));
   }
@@ -145,6 +146,8 @@ struct Connections {
   ~Connections() {
     for (const auto &each : all)
       each->finalize();
+    if (!std::ranges::all_of(all, [](const auto &each) { return each->isFinal(); }))
+      abort();
     for (const auto &each : all)
       each->destroy();
   }
@@ -160,8 +163,9 @@ public:
       : GroupMember(std::move(group), {rank, options.ranks == 1 ? 0 : rank, ranks}, options),
         connections(std::move(connections)), connection(&connection), scaling(std::move(scaling)),
         lanes(std::move(lanes)) {
-    this->lanes->watch([this] { return check(); });
+    this->lanes->watch([this] { return check(); }, [this] { return marks.current(*this->lanes); });
   }
+  Status open() { return marks.create(lanes->sharedGpu()); }
   ~NcclCommunicator() override { lanes->watch({}); }
 
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
@@ -170,7 +174,7 @@ public:
     count(call, dtype, elements * uint64_t(ranks() - 1));
     if (elements == 0)
       return {};
-    return connection->call(nameOf(call), [&](NcclHandle handle) {
+    return enqueue(call, [&](NcclHandle handle) {
       return functions().ncclAllGather(source, destination, elements * sizeOf(dtype), kNcclUint8,
                                        handle, lanes->current());
     });
@@ -183,7 +187,7 @@ public:
     count(call, how.dtype, elements * uint64_t(ranks() - 1));
     if (elements == 0)
       return {};
-    ZERO_RT_TRY(connection->call(nameOf(call), [&](NcclHandle handle) {
+    ZERO_RT_TRY(enqueue(call, [&](NcclHandle handle) {
       return functions().ncclReduceScatter(source, destination, elements, typeOf(how.dtype),
                                            operationOf(how), handle, lanes->current());
     }));
@@ -196,7 +200,7 @@ public:
     count(call, how.dtype, receivedOf(elements));
     if (elements == 0)
       return {};
-    ZERO_RT_TRY(connection->call(nameOf(call), [&](NcclHandle handle) {
+    ZERO_RT_TRY(enqueue(call, [&](NcclHandle handle) {
       return functions().ncclAllReduce(data, data, elements, typeOf(how.dtype), operationOf(how),
                                        handle, lanes->current());
     }));
@@ -209,7 +213,7 @@ public:
     count(call, dtype, self == root ? 0 : elements);
     if (elements == 0)
       return {};
-    return connection->call(nameOf(call), [&](NcclHandle handle) {
+    return enqueue(call, [&](NcclHandle handle) {
       return functions().ncclBroadcast(source, destination, elements * sizeOf(dtype), kNcclUint8,
                                        root, handle, lanes->current());
     });
@@ -235,6 +239,16 @@ private:
     return begin(call, kind, data, /*destination=*/nullptr, elements);
   }
 
+  template <typename Body>
+  Status enqueue(const Call &call, Body body) {
+    const std::string name = nameOf(call);
+    ZERO_RT_TRY(marks.begin(*lanes, name));
+    Status status = connection->call(name, body);
+    if (!status.ok())
+      return group->isAborted() ? group->abortReason() : lanes->causeOf(status);
+    return marks.end(*lanes);
+  }
+
   static std::string nameOf(const Call &call) {
     return format("collective %llu ('%s')", static_cast<unsigned long long>(call.index),
                   escape(call.label).c_str());
@@ -250,14 +264,24 @@ private:
       return {};
     const auto address = reinterpret_cast<Address>(data);
     const Address addresses[] = {address, address};
-    return scaling->run(how, addresses, elements, ranks(), lanes->current());
+    return scaling->run(how, addresses, elements, ranks(), *lanes);
   }
 
   std::shared_ptr<Connections> connections;
   Connection *connection; ///< the own one
   std::shared_ptr<const SumKernels> scaling;
   std::shared_ptr<Lanes> lanes;
+  CollectiveMarks marks;
 };
+
+/// Waits until all ranks of the group have come.
+Status start(Connections &connections, const Lanes &lanes, Connection &own) {
+  ZERO_RT_TRY(lanes.gpu().makeCurrent());
+  Status status = own.settle("NCCL's start");
+  if (!status.ok())
+    connections.abort();
+  return status;
+}
 
 } // namespace
 
@@ -283,13 +307,14 @@ Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_
   auto group = std::make_shared<Rendezvous>(options.ranks, options.timeoutSeconds);
   for (int rank = 0; rank < options.ranks; ++rank) {
     const std::shared_ptr<Lanes> &own = lanes[size_t(rank)];
-    ZERO_RT_TRY(own->gpu().makeCurrent());
     Connection &connection = *connections->all[size_t(rank)];
-    ZERO_RT_TRY(connection.settle("NCCL's start"));
+    ZERO_RT_TRY(start(*connections, *own, connection));
     std::shared_ptr<const SumKernels> scaling;
     ZERO_RT_TRY(SumKernels::load(own->sharedGpu(), {1, 1}, scaling));
-    ends.push_back(std::make_unique<NcclCommunicator>(group, rank, options.ranks, options,
-                                                      connections, connection, scaling, own));
+    auto made = std::make_unique<NcclCommunicator>(group, rank, options.ranks, options, connections,
+                                                   connection, scaling, own);
+    ZERO_RT_TRY(made->open());
+    ends.push_back(std::move(made));
   }
   return {};
 }
@@ -302,13 +327,15 @@ Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int ran
   connections->all.push_back(std::make_unique<Connection>(std::move(nccl), timeoutSeconds));
   Connection &connection = *connections->all.front();
   ZERO_RT_TRY(connection.begin(id, rank, ranks));
-  ZERO_RT_TRY(connection.settle("NCCL's start"));
+  ZERO_RT_TRY(start(*connections, *lanes, connection));
   std::shared_ptr<const SumKernels> scaling;
   ZERO_RT_TRY(SumKernels::load(lanes->sharedGpu(), {1, 1}, scaling));
   const GroupOptions alone{1, timeoutSeconds};
-  end = std::make_unique<NcclCommunicator>(std::make_shared<Rendezvous>(1, timeoutSeconds), rank,
-                                           ranks, alone, connections, connection, scaling,
-                                           std::move(lanes));
+  auto made = std::make_unique<NcclCommunicator>(std::make_shared<Rendezvous>(1, timeoutSeconds),
+                                                 rank, ranks, alone, connections, connection,
+                                                 scaling, std::move(lanes));
+  ZERO_RT_TRY(made->open());
+  end = std::move(made);
   return {};
 }
 

@@ -14,7 +14,7 @@ static constexpr uint64_t kPage = 4096;
 static_assert(kStaging % Memory::kPiece == 0);
 
 PinnedMemory::~PinnedMemory() {
-  if (memory && gpu->makeCurrent().ok())
+  if (memory && gpu->canFree())
     gpu->driver().cuMemFreeHost(memory);
 }
 
@@ -34,7 +34,7 @@ class GpuArena : public Arena {
 public:
   explicit GpuArena(std::shared_ptr<const Gpu> gpu) : gpu(std::move(gpu)) {}
   ~GpuArena() override {
-    if (address && gpu->makeCurrent().ok())
+    if (address && gpu->canFree())
       gpu->driver().cuMemFree(address);
   }
 

@@ -127,7 +127,6 @@ Status GpuAttention::create(GpuAttentionCode &code, const proto::Kernel &kernel,
                                                                      made->own, made->sharedBytes);
   const GpuModule *module = nullptr;
   ZERO_RT_TRY(code.find(plan.factors, width, module));
-  made->gpu = &module->on();
   const auto tiles = [&](int64_t rows) { return (uint64_t(rows) + made->own - 1) / made->own; };
   const uint64_t heads = uint64_t(plan.batch * plan.heads);
   const uint64_t groups = uint64_t(plan.batch * plan.groups);
@@ -154,7 +153,7 @@ bool GpuAttention::hasVectors(void *const *args) const {
   return bits % 16 == 0;
 }
 
-Status GpuAttention::run(void *const *args, Stream stream) const {
+Status GpuAttention::run(void *const *args, const Lanes &lanes) const {
   AttentionParameters parameters = shape;
   auto place = [&](GpuRows &rows, const HeadsPlan &heads) {
     rows.data += reinterpret_cast<uint64_t>(args[heads.argument]);
@@ -176,8 +175,8 @@ Status GpuAttention::run(void *const *args, Stream stream) const {
   void *given[] = {&parameters};
   for (const Launch &launch : launches)
     if (launch.blocks > 0)
-      ZERO_RT_CUDA(gpu->driver(), cuLaunchKernel, launch.function, launch.blocks, 1, 1,
-                   launch.threads, 1, 1, launch.sharedBytes, stream, given, nullptr);
+      ZERO_RT_LANES(lanes, cuLaunchKernel, launch.function, launch.blocks, 1, 1, launch.threads, 1,
+                    1, launch.sharedBytes, lanes.current(), given, nullptr);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/device/cuda/code.h"
 #include "runtime/device/cuda/kernels/attention_limits.h"
 #include "runtime/device/cuda/kernels/attention_parameters.h"
+#include "runtime/device/cuda/lanes.h"
 #include "runtime/support/dtype.h"
 
 #include <map>
@@ -36,7 +37,7 @@ public:
   static Status create(GpuAttentionCode &code, const proto::Kernel &kernel,
                        std::unique_ptr<GpuAttention> &attention);
   /// `args`: device addresses, as in executable.proto.
-  Status run(void *const *args, Stream stream) const;
+  Status run(void *const *args, const Lanes &lanes) const;
 
 private:
   struct Launch {
@@ -49,7 +50,6 @@ private:
   GpuMask maskOf(const std::optional<MaskPlan> &mask) const;
   bool hasVectors(void *const *args) const;
 
-  const Gpu *gpu = nullptr;
   AttentionPlan plan;
   AttentionParameters shape{}; ///< without addresses
   unsigned threads = 0, own = 0, sharedBytes = 0;

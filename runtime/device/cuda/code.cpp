@@ -10,7 +10,7 @@ namespace zero::rt::cuda {
 static constexpr uint32_t kUsualSharedBytes = 48 << 10;
 
 GpuModule::~GpuModule() {
-  if (handle && gpu->makeCurrent().ok())
+  if (handle && gpu->canFree())
     gpu->driver().cuModuleUnload(handle);
 }
 
@@ -38,9 +38,17 @@ Status GpuModule::find(const std::string &symbol, Function &function) const {
 }
 
 Status GpuModule::allowShared(Function function, uint32_t bytes) const {
-  if (bytes > kUsualSharedBytes)
-    ZERO_RT_CUDA(gpu->driver(), cuFuncSetAttribute, function, kMaxDynamicSharedBytes, int(bytes));
-  return {};
+  if (bytes <= kUsualSharedBytes)
+    return {};
+  const Result result =
+      gpu->driver().cuFuncSetAttribute(function, kMaxDynamicSharedBytes, int(bytes));
+  int most = 0;
+  if (result == kInvalidValue && gpu->mostSharedBytes(most).ok() && bytes > uint32_t(most))
+    return fail(ZERO_RT_UNSUPPORTED,
+                "it needs %u bytes of shared memory for a block, of which GPU %d (%s, sm_%d) has "
+                "%d",
+                bytes, gpu->ordinal(), escape(gpu->name()).c_str(), gpu->architecture(), most);
+  return gpu->driver().check(result, "cuFuncSetAttribute");
 }
 
 std::optional<int> chooseImage(const proto::Program &program, int architecture) {

@@ -6,6 +6,7 @@
 #include "runtime/device/cuda/driver_api.h"
 #include "runtime/support/dynamic_library.h"
 
+#include <atomic>
 #include <memory>
 
 namespace zero::rt::cuda {
@@ -25,6 +26,12 @@ public:
   /// A failure of `call`, unless it was none.
   Status check(Result result, const char *call) const;
 
+  /// Whether a rank has given up to wait for its GPU. The driver completes all kernels before it
+  /// frees memory, code or a context. Beside a kernel that does not end this takes for ever, also
+  /// on other GPUs, which may access the memory. So all is left to the end of the process.
+  bool isStuck() const { return stuck > 0; }
+  void countStuck(int change) const { stuck += change; }
+
 #define ZERO_RT_DECLARE(name, exported, parameters) Result(*name) parameters = nullptr;
   ZERO_RT_CUDA_DRIVER(ZERO_RT_DECLARE)
 #undef ZERO_RT_DECLARE
@@ -33,6 +40,7 @@ private:
   Status initialise();
   DynamicLibrary library;
   int deviceCount = 0, driverVersion = 0;
+  mutable std::atomic<int> stuck = 0; ///< ranks
 };
 
 /// Returns from the enclosing function unless `driver` carries out the call.

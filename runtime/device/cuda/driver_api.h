@@ -39,6 +39,7 @@ enum : Result {
 enum : int {
   kComputeCapabilityMajor = 75, ///< of cuDeviceGetAttribute
   kComputeCapabilityMinor = 76,
+  kMostSharedBytes = 97,      ///< of a block whose function asks for it
   kMaxDynamicSharedBytes = 8, ///< of cuFuncSetAttribute
   kJitErrorLogBuffer = 5,     ///< of cuModuleLoadDataEx
   kJitErrorLogBufferBytes = 6,

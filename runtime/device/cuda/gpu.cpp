@@ -5,7 +5,7 @@
 namespace zero::rt::cuda {
 
 Gpu::~Gpu() {
-  if (context)
+  if (context && !api->isStuck())
     api->cuDevicePrimaryCtxRelease(device);
 }
 

@@ -19,11 +19,18 @@ public:
   Status makeCurrent() const {
     return api->check(api->cuCtxSetCurrent(context), "cuCtxSetCurrent");
   }
+  /// Makes the context current, unless nothing can be freed: see Driver.
+  bool canFree() const { return !api->isStuck() && makeCurrent().ok(); }
   const Driver &driver() const { return *api; }
   int ordinal() const { return number; }
   /// Compute capability times ten: 90.
   int architecture() const { return capability; }
   const std::string &name() const { return title; }
+  /// The shared memory that a block has if its kernel asks for it.
+  Status mostSharedBytes(int &bytes) const {
+    return api->check(api->cuDeviceGetAttribute(&bytes, kMostSharedBytes, device),
+                      "cuDeviceGetAttribute");
+  }
 
 private:
   Gpu(std::shared_ptr<const Driver> driver, int ordinal)

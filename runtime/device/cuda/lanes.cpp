@@ -14,7 +14,7 @@ static constexpr size_t kMarks = 64;
 static constexpr std::chrono::milliseconds kWatch{1};
 
 OwnedEvent::~OwnedEvent() {
-  if (event && gpu->makeCurrent().ok())
+  if (event && gpu->canFree())
     gpu->driver().cuEventDestroy(event);
 }
 
@@ -43,7 +43,7 @@ Status Lanes::create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint
 }
 
 Lanes::~Lanes() {
-  if (!device->makeCurrent().ok())
+  if (!device->canFree())
     return;
   for (const Lane &lane : lanes)
     if (lane.stream)
@@ -60,15 +60,15 @@ Status Lanes::makeSignals(uint32_t count) {
 Status Lanes::begin(const Order &order) {
   active = lanes[*at[order.lane]].stream;
   for (uint32_t signal : order.waits)
-    ZERO_RT_CUDA(driver(), cuStreamWaitEvent, active, signals[signal].get(), 0);
+    ZERO_RT_LANES(*this, cuStreamWaitEvent, active, signals[signal].get(), 0);
   return {};
 }
 
 Status Lanes::end(const Order &order) {
   if (order.signal >= 0)
-    ZERO_RT_CUDA(driver(), cuEventRecord, signals[size_t(order.signal)].get(), active);
+    ZERO_RT_LANES(*this, cuEventRecord, signals[size_t(order.signal)].get(), active);
   if (++ended % kCommandsOfMark == 0)
-    ZERO_RT_CUDA(driver(), cuEventRecord, marks[ended / kCommandsOfMark % kMarks].get(), active);
+    ZERO_RT_LANES(*this, cuEventRecord, marks[ended / kCommandsOfMark % kMarks].get(), active);
   return {};
 }
 
@@ -77,11 +77,11 @@ Status Lanes::meet() {
   if (lanes.size() == 1)
     return {};
   for (const Lane &lane : lanes)
-    ZERO_RT_CUDA(driver(), cuEventRecord, lane.met.get(), lane.stream);
+    ZERO_RT_LANES(*this, cuEventRecord, lane.met.get(), lane.stream);
   for (const Lane &lane : lanes)
     for (const Lane &other : lanes)
       if (&other != &lane)
-        ZERO_RT_CUDA(driver(), cuStreamWaitEvent, lane.stream, other.met.get(), 0);
+        ZERO_RT_LANES(*this, cuStreamWaitEvent, lane.stream, other.met.get(), 0);
   return {};
 }
 
@@ -107,7 +107,13 @@ Status Lanes::check(Result result, const char *call) const {
       first == last ? format("kernel '%s'", escape(*first).c_str())
                     : format("one of the kernels from '%s' to '%s'; recorded steps wait for each",
                              escape(*first).c_str(), escape(*last).c_str());
-  return fail(status.getCode(), "%s, by %s", status.getMessage().c_str(), kernels.c_str());
+  return fail(status.getCode(), "GPU %d: %s, by %s", device->ordinal(), status.getMessage().c_str(),
+              kernels.c_str());
+}
+
+Status Lanes::causeOf(const Status &failure) const {
+  const Result result = driver().cuStreamQuery(active);
+  return isFault(result) ? check(result, "cuStreamQuery") : failure;
 }
 
 /// Which marks have been reached.
@@ -125,6 +131,25 @@ Status Lanes::askWatched() {
   return status;
 }
 
+void Lanes::setStuck(bool value) {
+  if (stuck != value)
+    driver().countStuck(value ? 1 : -1);
+  stuck = value;
+}
+
+/// What to do after a time without progress. While kernels wait for those of other ranks, the error
+/// is that of the rank that does not come: it has half a timeout more to be reported by itself.
+Status Lanes::giveUp(bool &waited) {
+  const std::string reason = waitsFor ? waitsFor() : "";
+  ZERO_RT_TRY(askWatched()); // now: kernels that no longer wait may have been aborted
+  if (!reason.empty() && !std::exchange(waited, true))
+    return {};
+  setStuck(true);
+  return fail(ZERO_RT_TIMEOUT, "GPU %d has finished no work within %g s%s%s", device->ordinal(),
+              timeoutSeconds, reason.empty() ? "" : ": it waits for other ranks in ",
+              reason.c_str());
+}
+
 template <typename Query>
 Status Lanes::poll(const char *call, Query query) {
   using Clock = std::chrono::steady_clock;
@@ -133,6 +158,7 @@ Status Lanes::poll(const char *call, Query query) {
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeoutSeconds));
   auto deadline = begin + patience, look = begin + kWatch;
   std::vector<bool> before;
+  bool waited = false;
   for (;;) {
     const Result result = query();
     if (result != kNotReady)
@@ -140,11 +166,11 @@ Status Lanes::poll(const char *call, Query query) {
     const auto now = Clock::now();
     if (now > deadline) {
       std::vector<bool> reached = progress();
-      if (reached == before)
-        return fail(ZERO_RT_TIMEOUT, "GPU %d has finished no work within %g s", device->ordinal(),
-                    timeoutSeconds);
+      const bool works = reached != before;
+      if (!works)
+        ZERO_RT_TRY(giveUp(waited));
       before = std::move(reached);
-      deadline = now + patience;
+      deadline = now + (works ? patience : patience / 2);
     }
     if (now > look) {
       if (before.empty())
@@ -165,6 +191,7 @@ Status Lanes::finish() {
   for (const Lane &lane : lanes)
     ZERO_RT_TRY(poll("cuStreamQuery", [&] { return driver().cuStreamQuery(lane.stream); }));
   first = last = nullptr;
+  setStuck(false);
   return {};
 }
 

@@ -64,13 +64,19 @@ public:
   Status look(bool &works);
 
   /// Calls `check` while it waits for the GPU, until that fails: work may depend on other GPUs.
-  /// Empty: no longer.
-  void watch(std::function<Status()> check) { watched = std::move(check); }
+  /// Empty: no longer. `waitsFor`: the collective in which the GPU waits for other ranks, if it
+  /// does.
+  void watch(std::function<Status()> check, std::function<std::string()> waitsFor = {}) {
+    watched = std::move(check);
+    this->waitsFor = std::move(waitsFor);
+  }
   /// The kernel that is launched next. `name` must stay where it is.
   void announce(const std::string &name);
   /// A failure of `call`, unless it was none. A fault of a kernel is the result of a later call: it
   /// may be of any that was launched since the last wait.
   Status check(Result result, const char *call) const;
+  /// The fault of a kernel, if there was one: other libraries fail after it, too. Else `failure`.
+  Status causeOf(const Status &failure) const;
 
 private:
   Lanes(std::shared_ptr<const Gpu> gpu, double timeoutSeconds)
@@ -79,6 +85,8 @@ private:
   Status poll(const char *call, Query query);
   std::vector<bool> progress() const;
   Status askWatched();
+  Status giveUp(bool &waited);
+  void setStuck(bool value);
 
   struct Lane {
     Stream stream = nullptr;
@@ -94,8 +102,15 @@ private:
   uint64_t ended = 0;            ///< commands
   std::vector<bool> seen;        ///< marks that the last look found reached
   std::function<Status()> watched;
+  std::function<std::string()> waitsFor;
+  bool stuck = false; ///< a wait has ended by the timeout, and the work may never end
   const std::string *first = nullptr, *last = nullptr; ///< kernels since the last wait
 };
+
+/// Returns from the enclosing function unless the driver of `lanes` carries out the call. The error
+/// of a fault names the kernels that may have caused it.
+#define ZERO_RT_LANES(lanes, name, ...)                                                            \
+  ZERO_RT_TRY((lanes).check((lanes).driver().name(__VA_ARGS__), #name))
 
 } // namespace zero::rt::cuda
 

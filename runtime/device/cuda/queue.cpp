@@ -33,9 +33,11 @@ public:
   Status launch(uint32_t index, void *const *args, int64_t length) override {
     lanes->announce(kernels[index].name);
     Status status = run(index, args, length);
-    return status.ok() ? status
-                       : fail(status.getCode(), "kernel '%s': %s",
-                              escape(kernels[index].name).c_str(), status.getMessage().c_str());
+    if (status.ok())
+      return status;
+    status = lanes->causeOf(status);
+    return fail(status.getCode(), "kernel '%s': %s", escape(kernels[index].name).c_str(),
+                status.getMessage().c_str());
   }
 
   Status copy(void *destination, const void *source, uint64_t bytes, CopyKind kind) override;
@@ -60,12 +62,11 @@ private:
     Address place;
     OwnedEvent copied; ///< behind the last copy
   };
-  const Driver &driver() const { return lanes->driver(); }
   Status run(uint32_t index, void *const *args, int64_t length) {
     if (calls[index])
       return calls[index]->run(*blas, args, lanes->current());
     const GpuKernel &kernel = kernels[index];
-    return kernel.attention ? kernel.attention->run(args, lanes->current())
+    return kernel.attention ? kernel.attention->run(args, *lanes)
                             : launchNative(kernel, args, length);
   }
   Status launchNative(const GpuKernel &kernel, void *const *args, int64_t length);
@@ -91,10 +92,8 @@ Status GpuQueue::launchNative(const GpuKernel &kernel, void *const *args, int64_
     if (blocks > kMostBlocks)
       return fail(ZERO_RT_UNSUPPORTED, "%llu blocks of threads are more than a GPU takes",
                   static_cast<unsigned long long>(blocks));
-    ZERO_RT_TRY(lanes->check(driver().cuLaunchKernel(launch.function, unsigned(blocks), 1, 1,
-                                                     launch.threads, 1, 1, launch.sharedBytes,
-                                                     lanes->current(), parameters.data(), nullptr),
-                             "cuLaunchKernel"));
+    ZERO_RT_LANES(*lanes, cuLaunchKernel, launch.function, unsigned(blocks), 1, 1, launch.threads,
+                  1, 1, launch.sharedBytes, lanes->current(), parameters.data(), nullptr);
   }
   return {};
 }
@@ -103,14 +102,14 @@ Status GpuQueue::copy(void *destination, const void *source, uint64_t bytes, Cop
   if (bytes == 0 || destination == source)
     return {};
   if (kind == CopyKind::HostToDevice)
-    ZERO_RT_CUDA(driver(), cuMemcpyHtoDAsync, addressOf(destination), source, bytes,
-                 lanes->current());
+    ZERO_RT_LANES(*lanes, cuMemcpyHtoDAsync, addressOf(destination), source, bytes,
+                  lanes->current());
   else if (kind == CopyKind::DeviceToHost)
-    ZERO_RT_CUDA(driver(), cuMemcpyDtoHAsync, destination, addressOf(source), bytes,
-                 lanes->current());
+    ZERO_RT_LANES(*lanes, cuMemcpyDtoHAsync, destination, addressOf(source), bytes,
+                  lanes->current());
   else
-    ZERO_RT_CUDA(driver(), cuMemcpyDtoDAsync, addressOf(destination), addressOf(source), bytes,
-                 lanes->current());
+    ZERO_RT_LANES(*lanes, cuMemcpyDtoDAsync, addressOf(destination), addressOf(source), bytes,
+                  lanes->current());
   return {};
 }
 
@@ -136,18 +135,18 @@ Status GpuQueue::open(Arena &arena, std::span<Window> windows) {
 Status GpuQueue::push(uint32_t index) {
   const Shared &each = shared[index];
   if (each.window.bytes > 0)
-    ZERO_RT_CUDA(driver(), cuMemcpyHtoDAsync, each.place, each.window.host, each.window.bytes,
-                 lanes->current());
-  ZERO_RT_CUDA(driver(), cuEventRecord, each.copied.get(), lanes->current());
+    ZERO_RT_LANES(*lanes, cuMemcpyHtoDAsync, each.place, each.window.host, each.window.bytes,
+                  lanes->current());
+  ZERO_RT_LANES(*lanes, cuEventRecord, each.copied.get(), lanes->current());
   return {};
 }
 
 Status GpuQueue::pull(uint32_t index) {
   const Shared &each = shared[index];
   if (each.window.bytes > 0)
-    ZERO_RT_CUDA(driver(), cuMemcpyDtoHAsync, each.window.host, each.place, each.window.bytes,
-                 lanes->current());
-  ZERO_RT_CUDA(driver(), cuEventRecord, each.copied.get(), lanes->current());
+    ZERO_RT_LANES(*lanes, cuMemcpyDtoHAsync, each.window.host, each.place, each.window.bytes,
+                  lanes->current());
+  ZERO_RT_LANES(*lanes, cuEventRecord, each.copied.get(), lanes->current());
   return {};
 }
 

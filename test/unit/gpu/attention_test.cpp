@@ -62,7 +62,7 @@ protected:
     std::unique_ptr<GpuAttention> attention;
     Status made = GpuAttention::create(*code, kernel, attention);
     ASSERT_TRUE(made.ok()) << made.getMessage();
-    expectOk(attention->run(args.data(), lanes->current()));
+    expectOk(attention->run(args.data(), *lanes));
     expectOk(lanes->finish());
     for (size_t i = arguments.size() - written; i < arguments.size(); ++i) {
       SCOPED_TRACE("argument " + std::to_string(i));
@@ -190,6 +190,40 @@ TEST_F(GpuAttentions, StoredInSixteenBits) {
               .guard(),
           within);
   }
+}
+
+/// The widest kernels need the most shared memory. Generations of GPUs have different amounts.
+TEST_F(GpuAttentions, RunsOnEachGeneration) {
+  for (int capability : {80, 86, 89, 90, 100, 120}) {
+    SCOPED_TRACE(capability);
+    code.reset();
+    open({.capability = capability});
+    code.emplace(gpu);
+    check(AttentionCase({1, 1, 1, 3, 3, 128, 128}));
+    checkHalves(AttentionCase({1, 1, 1, 3, 3, 128, 128}));
+  }
+}
+
+TEST_F(GpuAttentions, AFaultNamesTheKernelsBeforeIt) {
+  AttentionCase data({1, 1, 1, 4, 4, 8, 8});
+  data.finish();
+  std::unique_ptr<GpuAttention> attention;
+  expectOk(GpuAttention::create(*code, data.kernel(kForward), attention));
+  std::vector<void *> nowhere(6, reinterpret_cast<void *>(uint64_t(1) << 40));
+  const std::string first = "attention.0", last = "attention.1";
+  lanes->announce(first);
+  expectOk(attention->run(nowhere.data(), *lanes));
+  EXPECT_FALSE(lanes->finish().ok());
+  lanes->announce(last);
+  const std::string message = attention->run(nowhere.data(), *lanes).getMessage();
+  EXPECT_NE(message.find("GPU 0: cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED"), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("by one of the kernels from 'attention.0' to 'attention.1'"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(recording::problems().size(), 1u);
+  code.reset();
+  open({}); // without this problem
 }
 
 TEST_F(GpuAttentions, RefusesWhatItHasNot) {

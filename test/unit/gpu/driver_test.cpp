@@ -92,8 +92,10 @@ TEST(CudaDriver, NamesItsErrors) {
 /// Modules on the recording driver.
 class CudaModule : public testing::Test {
 protected:
-  void SetUp() override {
-    recording::reset();
+  void SetUp() override { open({}); }
+  void open(const recording::Settings &settings) {
+    module.reset(), lanes.reset(), gpu.reset();
+    recording::reset(settings);
     std::shared_ptr<const Driver> driver;
     const uint32_t lane = 0;
     ASSERT_TRUE(Driver::open(driver).ok());
@@ -118,6 +120,23 @@ TEST_F(CudaModule, OfAnotherKindIsRefusedByName) {
       "opcode is not implemented");
   expectFails(load("\x50\xed\x55\xba"), ZERO_RT_UNSUPPORTED, "machine code: compile with");
   EXPECT_EQ(recording::counts().alive, before);
+}
+
+/// As NVIDIA's programming guide says for each compute capability.
+TEST_F(CudaModule, HasTheSharedMemoryOfTheGpu) {
+  for (auto [capability, most] : {std::pair{80, 163}, {86, 99}, {90, 227}, {100, 227}, {120, 99}}) {
+    open({.capability = capability});
+    ASSERT_TRUE(load(std::string(kHeader) + ".visible .entry k() {\nret;\n}\n").ok());
+    Function function;
+    ASSERT_TRUE(module->find("k", function).ok());
+    EXPECT_TRUE(module->allowShared(function, uint32_t(most) << 10).ok()) << capability;
+    const uint32_t more = (uint32_t(most) << 10) + 1;
+    expectFails(module->allowShared(function, more), ZERO_RT_UNSUPPORTED,
+                "it needs " + std::to_string(more) +
+                    " bytes of shared memory for a block, of which GPU 0 (recording, sm_" +
+                    std::to_string(capability) + ") has " + std::to_string(more - 1));
+  }
+  EXPECT_EQ(recording::problems(), std::vector<std::string>());
 }
 
 TEST_F(CudaModule, ThatFailsFailsFromThenOn) {

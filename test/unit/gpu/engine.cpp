@@ -29,7 +29,7 @@ void Engine::restart() {
 Engine::~Engine() {
   if (isTest)
     return;
-  if (fault.empty() && counted.alive > 0)
+  if (faults.empty() && counted.alive > 0)
     problem(std::to_string(counted.alive) + " things of the driver's were not freed");
   for (const std::string &what : problems)
     std::fprintf(stderr, "recording driver: %s\n", what.c_str());
@@ -111,9 +111,16 @@ void Engine::launch(const ptx::Entry &entry, ptx::Shape shape,
   try {
     ptx::run(entry, shape, arguments, sharedBytes, memory, random);
   } catch (const ptx::Fault &caught) {
-    fault = caught.what();
-    problem(fault);
+    problem(caught.what());
+    fail(caught.what());
   }
+}
+
+void Engine::fail(const std::string &what) { faults.try_emplace(active, what); }
+
+std::string Engine::fault() const {
+  auto found = current() ? faults.find(current()->device) : faults.end();
+  return found == faults.end() ? "" : found->second;
 }
 
 static bool contains(const std::map<uint64_t, uint64_t> &memory, uint64_t place, uint64_t bytes) {
@@ -136,6 +143,7 @@ void Engine::checkPinned(const void *place, uint64_t bytes, const char *who) {
 Stream Engine::makeStream() {
   auto stream = reinterpret_cast<Stream>(nextStream++);
   streams[stream];
+  deviceOf[stream] = current()->device;
   ++counted.made;
   ++counted.alive;
   return stream;
@@ -158,7 +166,7 @@ Result Engine::add(Stream stream, Work work) {
     problem("work for a stream that is not there");
     return kInvalidValue;
   }
-  if (!fault.empty())
+  if (faults.count(deviceOf[stream]))
     return kLaunchFailed;
   streams[stream].push_back(std::move(work));
   // Runs work sometimes early and sometimes late.
@@ -168,20 +176,23 @@ Result Engine::add(Stream stream, Work work) {
 }
 
 bool Engine::runOne() {
-  std::vector<std::deque<Work> *> able;
+  std::vector<Stream> able;
   for (auto &[stream, work] : streams)
     if (!work.empty() && (!work.front().ready || work.front().ready()))
-      able.push_back(&work);
+      able.push_back(stream);
   if (able.empty())
     return false;
-  std::deque<Work> &chosen = *able[random() % able.size()];
+  const Stream stream = able[random() % able.size()];
+  active = deviceOf[stream];
+  std::deque<Work> &chosen = streams[stream];
   Work work = std::move(chosen.front());
   if (work.run)
     work.run();
   chosen.pop_front();
-  if (!fault.empty()) // what follows is lost
-    for (auto &[stream, left] : streams)
-      left.clear();
+  if (faults.count(active)) // what follows on this device is lost
+    for (auto &[other, left] : streams)
+      if (deviceOf[other] == active)
+        left.clear();
   return true;
 }
 
@@ -218,9 +229,11 @@ void reset(const Settings &settings) {
   engine.settings = settings;
   engine.counted = {};
   engine.problems.clear();
-  engine.fault.clear();
+  engine.faults.clear();
   engine.kernels.clear();
   engine.stalled.clear();
+  engine.failing.clear();
+  engine.streams.clear();
   engine.restart();
 }
 
@@ -230,10 +243,16 @@ void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kern
   engine.kernels[symbol] = {pointers, scalars, std::move(kernel)};
 }
 
-void stall(const std::string &symbol) {
+void stall(const std::string &symbol, int device) {
   Engine &engine = Engine::get();
   std::lock_guard<std::recursive_mutex> lock(engine.mutex);
-  engine.stalled.insert(symbol);
+  engine.stalled.insert({symbol, device});
+}
+
+void fail(const std::string &symbol, int device) {
+  Engine &engine = Engine::get();
+  std::lock_guard<std::recursive_mutex> lock(engine.mutex);
+  engine.failing.insert({symbol, device});
 }
 
 void release() {

@@ -38,7 +38,12 @@ namespace recording {
 
 using namespace zero::rt::cuda;
 
-/// CUDA_ERROR_LAUNCH_FAILED.
+/// A kernel that may run for ever: one of NCCL, which waits for those of the other ranks, or one
+/// that a test stalls.
+struct LongKernel {
+  const void *communicator;
+  std::string name; ///< "NCCL kernel of collective 3 of rank 1"
+};
 
 /// Work that was submitted to a stream and has not run yet.
 struct Work {
@@ -46,6 +51,7 @@ struct Work {
   std::function<void()> run;
   std::vector<uint64_t> places;   ///< device and host memory that the work accesses
   uint64_t source = 0, bytes = 0; ///< host memory that it copies from
+  std::shared_ptr<const LongKernel> kernel = nullptr;
 };
 
 class Engine {
@@ -59,12 +65,13 @@ public:
   Counts counted;
   std::vector<std::string> problems;
   std::map<std::string, std::tuple<int, int, Kernel>> kernels;
-  std::set<std::string> stalled;
+  std::set<std::pair<std::string, int>> stalled, failing; ///< kernels and devices; -1: all
   std::vector<ContextHandle> contexts;
   std::set<Event> events;
   std::set<ModuleHandle> modules;
   ptx::DeviceMemory memory;
-  std::string fault; ///< of a kernel; as in CUDA, nothing runs any more
+  /// Of kernels, by device. As in CUDA, nothing runs on that device any more.
+  std::map<int, std::string> faults;
 
   void problem(const std::string &what) {
     if (problems.size() < 20)
@@ -83,6 +90,9 @@ public:
   /// Runs a kernel of a module.
   void launch(const ptx::Entry &entry, ptx::Shape shape, const std::vector<uint8_t> &arguments,
               uint64_t sharedBytes);
+  void fail(const std::string &what);
+  /// The fault on the device of the calling thread; empty: none.
+  std::string fault() const;
   void checkPinned(const void *place, uint64_t bytes, const char *who);
 
   /// Streams.
@@ -91,6 +101,10 @@ public:
   bool isStream(Stream stream) const { return streams.count(stream) > 0; }
   Result add(Stream stream, Work work);
   bool isDone(Stream stream) const { return streams.at(stream).empty(); }
+  /// As CUDA does before `call`: waits until no LongKernel is in any stream. It is a problem if one
+  /// is there for too long. Without the lock. `communicator`: waits for its kernels only.
+  void awaitKernels(const char *call, const void *communicator = nullptr);
+  std::shared_ptr<const LongKernel> unfinished(const void *communicator) const;
   /// Runs some of the work: at least one piece, if any piece is ready.
   void progress();
   /// Whether pending work accesses an address from `first` to `last`.
@@ -105,6 +119,8 @@ private:
   bool isTest = false;
   std::mt19937_64 random{1};
   std::map<Stream, std::deque<Work>> streams;
+  std::map<Stream, int> deviceOf;
+  int active = 0;                          ///< the device whose work runs
   std::map<uint64_t, uint64_t> hostMemory; ///< sizes in bytes by start address
   uint64_t nextStream = 1;
 
@@ -113,6 +129,8 @@ private:
 
 /// The context of the calling thread.
 Context &current();
+
+uint64_t mostSharedBytesOf(int capability);
 
 } // namespace recording
 

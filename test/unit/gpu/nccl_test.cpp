@@ -161,6 +161,110 @@ TEST(NcclGroup, ARankThatFailsEndsTheWorkOfAll) {
   EXPECT_EQ(recording::problems(), std::vector<std::string>());
 }
 
+/// The recording library itself: what would hang is found.
+class NcclBesideFrees : public testing::Test {
+protected:
+  void SetUp() override {
+    ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
+    ::setenv("ZERO_NCCL", ZERO_RECORDING_CUDA, 1);
+    recording::reset({.devices = 2, .hangSeconds = 0.1});
+    NcclId id;
+    NcclConfig config;
+    const uint32_t lane = 0;
+    expectOk(Driver::open(driver));
+    expectOk(Nccl::open(nccl));
+    expectOk(nccl->check(nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
+    for (int rank : {0, 1}) {
+      expectOk(Gpu::open(driver, rank, gpus[rank]));
+      expectOk(Lanes::create(gpus[rank], {&lane, 1}, 1, lanes[rank]));
+      EXPECT_EQ(nccl->ncclCommInitRankConfig(&ends[rank], 2, id, rank, &config), kNcclInProgress);
+      EXPECT_EQ(driver->cuMemAlloc(&data[rank], 64), kSuccess);
+      EXPECT_EQ(driver->cuMemsetD8Async(data[rank], 0, 64, lanes[rank]->current()), kSuccess);
+    }
+  }
+  /// Rank 0 waits for rank 1.
+  void begin(int rank = 0) {
+    expectOk(gpus[rank]->makeCurrent());
+    void *values = reinterpret_cast<void *>(data[rank]);
+    EXPECT_EQ(nccl->ncclAllReduce(values, values, 16, kNcclFloat32, kNcclSum, ends[rank],
+                                  lanes[rank]->current()),
+              kNcclSuccess);
+  }
+  void abortAll() {
+    std::thread other([&] { nccl->ncclCommAbort(ends[1]); });
+    nccl->ncclCommAbort(ends[0]);
+    other.join();
+  }
+  void free(int rank) {
+    expectOk(gpus[rank]->makeCurrent());
+    EXPECT_EQ(driver->cuMemFree(data[rank]), kSuccess);
+  }
+  static void expectProblem(const std::string &text) {
+    const auto problems = recording::problems();
+    ASSERT_FALSE(problems.empty());
+    EXPECT_EQ(problems.front(), text);
+  }
+
+  std::shared_ptr<const Driver> driver;
+  std::shared_ptr<const Nccl> nccl;
+  std::shared_ptr<const Gpu> gpus[2];
+  std::shared_ptr<Lanes> lanes[2];
+  NcclHandle ends[2]{};
+  Address data[2]{};
+};
+
+TEST_F(NcclBesideFrees, MemoryIsNotFreed) {
+  begin();
+  free(1);
+  expectProblem("cuMemFree would hang: NCCL kernel of collective 0 of rank 0 is running");
+  abortAll();
+  free(0);
+}
+
+TEST_F(NcclBesideFrees, CodeIsNotUnloaded) {
+  std::unique_ptr<GpuModule> module;
+  expectOk(GpuModule::load(gpus[0],
+                           ".version 7.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry none() {\nret;\n}\n",
+                           module));
+  begin();
+  module.reset();
+  expectProblem("cuModuleUnload would hang: NCCL kernel of collective 0 of rank 0 is running");
+  abortAll();
+  free(0), free(1);
+}
+
+TEST_F(NcclBesideFrees, AGroupIsNotDestroyed) {
+  begin();
+  nccl->ncclCommFinalize(ends[0]);
+  NcclResult state = kNcclSuccess;
+  EXPECT_EQ(nccl->ncclCommGetAsyncError(ends[0], &state), kNcclSuccess);
+  EXPECT_EQ(state, kNcclInProgress);
+  nccl->ncclCommDestroy(ends[0]);
+  expectProblem("ncclCommDestroy would hang: NCCL kernel of collective 0 of rank 0 is running");
+  begin(1); // it comes in the end
+  expectOk(lanes[0]->finish());
+  expectOk(lanes[1]->finish());
+  nccl->ncclCommDestroy(ends[1]);
+  free(0), free(1);
+}
+
+TEST_F(NcclBesideFrees, ARankDoesNotAbortAlone) {
+  begin();
+  nccl->ncclCommAbort(ends[0]);
+  expectProblem("ncclCommAbort of rank 0 would hang: rank 1 of this process has not aborted");
+  nccl->ncclCommAbort(ends[1]);
+  expectOk(lanes[0]->finish());
+  free(0), free(1);
+}
+
+TEST_F(NcclBesideFrees, OnceAllHaveComeAllIsFreed) {
+  begin(), begin(1);
+  free(0), free(1);
+  abortAll();
+  EXPECT_EQ(recording::problems(), std::vector<std::string>());
+}
+
 TEST(NcclGroup, RanksThatShareGpusInPairsAreRefused) {
   ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
   recording::reset({.devices = 2});

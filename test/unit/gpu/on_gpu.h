@@ -20,7 +20,11 @@ class OnGpu : public testing::Test {
 protected:
   void SetUp() override {
     ::setenv("ZERO_CUDA_DRIVER", ZERO_RECORDING_CUDA, 1);
-    recording::reset();
+    open({});
+  }
+  void open(const recording::Settings &settings) {
+    arena.reset(), lanes.reset(), gpu.reset();
+    recording::reset(settings);
     std::shared_ptr<const Driver> driver;
     const uint32_t lane = 0;
     expectOk(Driver::open(driver));

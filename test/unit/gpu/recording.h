@@ -26,6 +26,8 @@ struct Settings {
   uint64_t seed = 1;
   int devices = 1;
   int capability = 90;
+  /// Calls that wait for NCCL's kernels wait so long for them, and are then a problem.
+  double hangSeconds = 10;
 };
 
 /// Removes kernels, problems and counts. Nothing may be in use.
@@ -38,9 +40,11 @@ using Kernel = std::function<void(const std::vector<void *> &pointers,
 /// Defines the behaviour of launches of `symbol`, which has this number of parameters of either
 /// kind. Modules must declare the symbol; the code that they have for it does not run.
 void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kernel);
-/// Launches of `symbol` do not complete until release() is called.
-void stall(const std::string &symbol);
+/// Launches of `symbol` on `device`, or on all, do not complete until release() is called.
+void stall(const std::string &symbol, int device = -1);
 void release();
+/// Launches of `symbol` on `device` fault.
+void fail(const std::string &symbol, int device);
 
 /// Returns the uses that CUDA does not allow and that occurred.
 std::vector<std::string> problems();

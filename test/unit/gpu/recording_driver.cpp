@@ -41,28 +41,11 @@ EXPORT cuGetErrorName(Result error, const char **text) {
 }
 EXPORT cuGetErrorString(Result error, const char **text) {
   LOCKED;
+  static thread_local std::string fault;
+  fault = engine.fault();
   *text = error == kOutOfMemory    ? "out of memory"
-          : error == kLaunchFailed ? engine.fault.c_str()
+          : error == kLaunchFailed ? fault.c_str()
                                    : "as the recording driver says";
-  return kSuccess;
-}
-EXPORT cuDeviceGetCount(int *count) {
-  LOCKED;
-  *count = engine.settings.devices;
-  return kSuccess;
-}
-EXPORT cuDeviceGet(DeviceNumber *device, int ordinal) {
-  *device = ordinal;
-  return kSuccess;
-}
-EXPORT cuDeviceGetName(char *name, int bytes, DeviceNumber) {
-  std::strncpy(name, "recording", size_t(bytes));
-  return kSuccess;
-}
-EXPORT cuDeviceGetAttribute(int *value, int attribute, DeviceNumber) {
-  LOCKED;
-  const int capability = engine.settings.capability;
-  *value = attribute == kComputeCapabilityMajor ? capability / 10 : capability % 10;
   return kSuccess;
 }
 EXPORT cuDevicePrimaryCtxRetain(Context *context, DeviceNumber device) {
@@ -73,6 +56,7 @@ EXPORT cuDevicePrimaryCtxRetain(Context *context, DeviceNumber device) {
   return kSuccess;
 }
 EXPORT cuDevicePrimaryCtxRelease_v2(DeviceNumber device) {
+  Engine::get().awaitKernels("cuDevicePrimaryCtxRelease");
   LOCKED;
   --engine.contexts[size_t(device)].retained;
   --engine.counted.alive;
@@ -133,6 +117,7 @@ EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int
   return kSuccess;
 }
 EXPORT cuModuleUnload(ModuleHandle module) {
+  Engine::get().awaitKernels("cuModuleUnload");
   IN_CONTEXT;
   if (engine.modules.erase(module) == 0) {
     engine.problem("cuModuleUnload of a module that is not there");
@@ -160,15 +145,6 @@ EXPORT cuModuleGetFunction(Function *function, ModuleHandle module, const char *
            .first->second;
   return kSuccess;
 }
-/// The shared memory that a block may have if its function asks for it, static and dynamic:
-/// "Maximum amount of shared memory per thread block" of the CUDA C++ Programming Guide, from 8.0
-/// on.
-static uint64_t mostSharedBytesOf(int capability) {
-  if (capability == 80 || capability == 87)
-    return 163 << 10;
-  return (capability >= 90 && capability < 120 ? 227 : 99) << 10;
-}
-
 EXPORT cuFuncSetAttribute(Function function, int attribute, int value) {
   LOCKED;
   const uint64_t bytes = function->entry->sharedBytes + uint64_t(value);
@@ -220,6 +196,12 @@ static void interpret(Engine &engine, const ptx::Entry &entry, ptx::Shape shape,
   };
 }
 
+/// Whether a test has named `symbol` on this device, or on all.
+static bool contains(const std::set<std::pair<std::string, int>> &kernels,
+                     const std::string &symbol, int device) {
+  return kernels.count({symbol, device}) || kernels.count({symbol, -1});
+}
+
 EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ,
                       unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                       Stream stream, void **arguments, void **extra) {
@@ -234,8 +216,14 @@ EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
     runOnHost(engine, symbol, arguments, uint64_t(gridX) * blockX, work);
   else
     interpret(engine, *function->entry, {gridX, blockX}, arguments, sharedBytes, work);
-  if (engine.stalled.count(symbol))
-    work.ready = [symbol] { return !Engine::get().stalled.count(symbol); };
+  const int device = current()->device;
+  if (contains(engine.failing, symbol, device))
+    work.run = [&engine, symbol] { engine.fail("kernel '" + symbol + "' is to fail"); };
+  if (contains(engine.stalled, symbol, device)) {
+    work.ready = [&engine, symbol, device] { return !contains(engine.stalled, symbol, device); };
+    work.kernel =
+        std::make_shared<const LongKernel>(LongKernel{nullptr, "kernel '" + symbol + "'"});
+  }
   ++engine.counted.launches;
   return engine.add(stream, std::move(work));
 }
@@ -256,6 +244,7 @@ EXPORT cuMemAlloc_v2(Address *address, size_t bytes) {
   return kSuccess;
 }
 EXPORT cuMemFree_v2(Address address) {
+  Engine::get().awaitKernels("cuMemFree");
   IN_CONTEXT;
   return engine.release(true, address, "cuMemFree");
 }
@@ -265,6 +254,7 @@ EXPORT cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   return kSuccess;
 }
 EXPORT cuMemFreeHost(void *memory) {
+  Engine::get().awaitKernels("cuMemFreeHost");
   IN_CONTEXT;
   return engine.release(false, reinterpret_cast<uint64_t>(memory), "cuMemFreeHost");
 }
@@ -339,7 +329,7 @@ EXPORT cuStreamQuery(Stream stream) {
   if (!engine.isStream(stream))
     return kInvalidValue;
   engine.progress();
-  if (!engine.fault.empty())
+  if (!engine.fault().empty())
     return kLaunchFailed;
   return engine.isDone(stream) ? kSuccess : kNotReady;
 }
@@ -393,7 +383,7 @@ EXPORT cuEventQuery(Event event) {
   IN_CONTEXT;
   ++engine.counted.queries;
   engine.progress();
-  if (!engine.fault.empty())
+  if (!engine.fault().empty())
     return kLaunchFailed;
   event->asked = event->done < event->recorded;
   return event->asked ? kNotReady : kSuccess;

@@ -4,9 +4,12 @@
 #include "runtime/comm/nccl/nccl_api.h"
 #include "runtime/comm/reduce.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
 
 using namespace recording;
@@ -20,6 +23,8 @@ using namespace zero::rt;
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr NcclResult kUnhandledCudaError = 1;
 
 /// The contribution of one rank to a collective.
 struct Given {
@@ -59,15 +64,47 @@ public:
       fs::remove_all(path, ignored);
   }
 
+  std::string collective(uint64_t number) const {
+    return "NCCL kernel of collective " + std::to_string(number) + " of rank " +
+           std::to_string(rank);
+  }
+
   const fs::path path;
   const int ranks, rank;
-  bool aborted = false;
+  bool aborted = false, finalized = false;
 
 private:
   fs::path of(const std::string &what, int from) const {
     return path / (what + "." + std::to_string(from));
   }
 };
+
+/// The ranks of this process that have a communicator.
+std::set<Folder *> &members() {
+  static std::set<Folder *> all;
+  return all;
+}
+
+/// A rank that aborts waits until the others of its process abort, too (NCCL issue 863).
+void awaitOthers(const Folder &own) {
+  Engine &engine = Engine::get();
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    {
+      std::lock_guard<std::recursive_mutex> lock(engine.mutex);
+      const auto behind = std::ranges::find_if(
+          members(), [&](const Folder *each) { return each->path == own.path && !each->aborted; });
+      if (behind == members().end())
+        return;
+      if (std::chrono::steady_clock::now() - begin >
+          std::chrono::duration<double>(engine.settings.hangSeconds))
+        return engine.problem("ncclCommAbort of rank " + std::to_string(own.rank) +
+                              " would hang: rank " + std::to_string((*behind)->rank) +
+                              " of this process has not aborted");
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
 
 } // namespace
 
@@ -100,27 +137,45 @@ EXPORT NcclResult ncclCommInitRankConfig(NcclHandle *handle, int ranks, NcclId i
     engine.problem("ncclCommInitRankConfig as it must not be called");
   *handle = new NcclHandleTag{std::make_shared<Folder>(id, ranks, rank)};
   (*handle)->folder->put("joined", std::to_string(current()->device));
+  members().insert((*handle)->folder.get());
   ++engine.counted.alive;
   return kNcclInProgress;
 }
 
-EXPORT NcclResult ncclCommFinalize(NcclHandle) { return kNcclInProgress; }
-static NcclResult destroy(NcclHandle handle, bool aborts) {
+EXPORT NcclResult ncclCommFinalize(NcclHandle handle) {
   LOCKED;
-  if (aborts) // work in progress ends
-    handle->folder->aborted = true;
+  handle->folder->finalized = true;
+  return kNcclInProgress;
+}
+static NcclResult destroy(NcclHandle handle) {
+  LOCKED;
+  members().erase(handle->folder.get());
   handle->folder->leave();
   delete handle;
   --engine.counted.alive;
   return kNcclSuccess;
 }
-EXPORT NcclResult ncclCommDestroy(NcclHandle handle) { return destroy(handle, false); }
-EXPORT NcclResult ncclCommAbort(NcclHandle handle) { return destroy(handle, true); }
+EXPORT NcclResult ncclCommDestroy(NcclHandle handle) {
+  Engine::get().awaitKernels("ncclCommDestroy", handle->folder.get());
+  return destroy(handle);
+}
+EXPORT NcclResult ncclCommAbort(NcclHandle handle) {
+  {
+    LOCKED;
+    handle->folder->aborted = true; // its work in progress ends
+  }
+  awaitOthers(*handle->folder);
+  return destroy(handle);
+}
 
 EXPORT NcclResult ncclCommGetAsyncError(NcclHandle handle, NcclResult *error) {
   LOCKED;
   const Folder &folder = *handle->folder;
   *error = folder.all("joined") ? kNcclSuccess : kNcclInProgress;
+  if (folder.finalized) { // after its work
+    engine.progress();
+    *error = engine.unfinished(&folder) ? kNcclInProgress : *error;
+  }
   std::set<std::string> devices;
   for (int rank = 0; *error == kNcclSuccess && rank < folder.ranks; ++rank)
     if (!devices.insert(folder.get("joined", rank)).second)
@@ -134,7 +189,8 @@ template <typename Body>
 static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body) {
   LOCKED;
   auto folder = handle->folder;
-  const std::string name = "collective-" + std::to_string(handle->next++);
+  const uint64_t number = handle->next++;
+  const std::string name = "collective-" + std::to_string(number);
   auto ready = [folder, name, part, given = false]() mutable {
     if (folder->aborted) // and publishes nothing, for which the others would wait
       return true;
@@ -152,8 +208,10 @@ static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body)
     body(sources, part.destination);
     Engine::get().wrote(part.place, part.destinationBytes);
   };
-  engine.add(stream, {ready, run, {}});
-  return kNcclSuccess;
+  Work work{ready, run, {}};
+  work.kernel =
+      std::make_shared<const LongKernel>(LongKernel{folder.get(), folder->collective(number)});
+  return engine.add(stream, std::move(work)) == kSuccess ? kNcclSuccess : kUnhandledCudaError;
 }
 
 static Given translated(const void *source, uint64_t sourceBytes, void *destination,
