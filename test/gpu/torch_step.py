@@ -1,63 +1,92 @@
-"""A step of the test's GPT-2 in PyTorch, for comparison."""
+"""Times a step of a GPT-2 in PyTorch on its GPU, for comparison, and prints the result as JSON.
 
+float32 without TF32, or bf16 by autocast; fused AdamW; the median of the steps after the first five.
+The weights differ from those of Zero's graphs, so only time and memory are comparable. Exits with 3
+where PyTorch or a GPU is missing.
+"""
+
+import argparse
+import json
+import sys
 import time
 
-import numpy as np
+
+def make_model(torch, size):
+    """A GPT-2 with PyTorch's fused attention and one matrix for tokens and classes."""
+    nn, functional = torch.nn, torch.nn.functional
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = nn.LayerNorm(size.width), nn.LayerNorm(size.width)
+            self.attend, self.project = nn.Linear(size.width, 3 * size.width), nn.Linear(size.width, size.width)
+            self.up, self.down = nn.Linear(size.width, 4 * size.width), nn.Linear(4 * size.width, size.width)
+
+        def forward(self, x):
+            batch, length, width = x.shape
+            heads = self.attend(self.norm1(x)).view(batch, length, 3, size.heads, -1).permute(2, 0, 3, 1, 4)
+            mixed = functional.scaled_dot_product_attention(*heads, is_causal=True)
+            x = x + self.project(mixed.transpose(1, 2).reshape(batch, length, width))
+            return x + self.down(functional.gelu(self.up(self.norm2(x)), approximate="tanh"))
+
+    class Gpt2(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens = nn.Embedding(size.vocabulary, size.width)
+            self.positions = nn.Embedding(size.sequence, size.width)
+            nn.init.normal_(self.tokens.weight, std=0.02)
+            self.blocks = nn.ModuleList([Block() for _ in range(size.layers)])
+            self.norm = nn.LayerNorm(size.width)
+
+        def forward(self, ids):
+            x = self.tokens(ids) + self.positions.weight[:ids.shape[1]]
+            for block in self.blocks:
+                x = block(x)
+            logits = self.norm(x) @ self.tokens.weight.T
+            return functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+    return Gpt2()
 
 
-def torch_step(graph, steps):
-    """Seconds of a step of a model with the graph's sizes on PyTorch's GPU: float32 without TF32,
-    fused AdamW, the median of `steps`. None without PyTorch or a GPU. The weights differ from the
-    graph's, so only the time is comparable."""
-    try:
-        import torch
-    except ImportError:
-        return None
-    if not torch.cuda.is_available():
-        return None
+def measure(torch, size):
     torch.backends.cuda.matmul.allow_tf32 = False
-    model = make_model(torch, graph).cuda()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
-    ids = torch.from_numpy(graph.inputs["input_ids"]).cuda()
-    labels = torch.from_numpy(graph.inputs["labels"]).cuda()
+    torch.manual_seed(0)
+    model = make_model(torch, size).cuda()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
+    forward = torch.compile(model) if size.mode == "compiled" else model
+    ids = torch.randint(size.vocabulary, (size.batch, size.sequence), device="cuda")
     seconds = []
-    for _ in range(steps + 5):
+    for _ in range(size.steps + 5):
         torch.cuda.synchronize()
         begin = time.perf_counter()
-        logits = model(ids)
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        with torch.autocast("cuda", torch.bfloat16, enabled=size.precision == "bf16"):
+            loss = forward(ids)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         torch.cuda.synchronize()
         seconds.append(time.perf_counter() - begin)
-    return float(np.median(seconds[5:]))
+    return sorted(seconds[5:])[size.steps // 2]
 
 
-def make_model(torch, graph):
-    """A GPT-2 whose layers, heads and classes are derived from the gradients of the ground truth.
-    """
-    shapes = {name[len("grad."):]: value.shape for name, value in graph.truth.items() if name.startswith("grad.")}
-    vocabulary, width = next(shape for name, shape in shapes.items() if name.endswith("wte.weight"))
-    positions = next(shape[0] for name, shape in shapes.items() if name.endswith("wpe.weight"))
-    layers = sum(name.endswith("attn.c_attn.weight") for name in shapes)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    for name in ("layers", "width", "heads", "vocabulary", "sequence", "batch", "steps"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--precision", choices=("fp32", "bf16"), required=True)
+    parser.add_argument("--mode", choices=("eager", "compiled"), required=True)
+    size = parser.parse_args()
+    try:
+        import torch
+    except ImportError:
+        print("PyTorch: not found")
+        sys.exit(3)
+    if not torch.cuda.is_available():
+        print("PyTorch has no GPU")
+        sys.exit(3)
+    seconds = measure(torch, size)
+    print(json.dumps({"seconds": seconds, "bytes": torch.cuda.max_memory_allocated(), "version": torch.__version__}))
 
-    class Model(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.tokens = torch.nn.Embedding(vocabulary, width)
-            self.positions = torch.nn.Embedding(positions, width)
-            self.layers = torch.nn.ModuleList([
-                torch.nn.TransformerEncoderLayer(width, 4, 4 * width, dropout=0.0, activation="gelu",
-                                                 batch_first=True, norm_first=True) for _ in range(layers)])
-            self.norm = torch.nn.LayerNorm(width)
 
-        def forward(self, ids):
-            length = ids.shape[1]
-            x = self.tokens(ids) + self.positions(torch.arange(length, device=ids.device))
-            mask = torch.nn.Transformer.generate_square_subsequent_mask(length, device=ids.device)
-            for layer in self.layers:
-                x = layer(x, src_mask=mask, is_causal=True)
-            return self.norm(x) @ self.tokens.weight.T
-
-    return Model()
+if __name__ == "__main__":
+    main()
