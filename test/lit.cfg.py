@@ -96,6 +96,16 @@ if not os.access(ptxas, os.X_OK) and cuda is None:
 if ptxas and os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+# The disassembler is also a package of pip: nvidia-cuda-nvdisasm.
+packaged = Path(source, ".deps", "venv", "lib").glob("python3*/site-packages/nvidia/*/bin/nvdisasm")
+for nvdisasm in (f"{cuda or '/usr/local/cuda'}/bin/nvdisasm", shutil.which("nvdisasm"), *map(str, packaged)):
+    if nvdisasm and os.access(nvdisasm, os.X_OK):
+        config.available_features.add("nvdisasm")
+        config.substitutions.append(("%nvdisasm", nvdisasm))
+        break
+else:
+    nvdisasm = None
+config.substitutions.append(("%with_nvdisasm", f"--nvdisasm {nvdisasm}" if nvdisasm else ""))
 # scripts/check-tidy.sh.
 if shutil.which("clang-tidy-22") or shutil.which("clang-tidy"):
     config.available_features.add("clang-tidy")

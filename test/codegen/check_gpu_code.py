@@ -1,31 +1,33 @@
 """Compiles models for CUDA in many settings and checks the code without a GPU.
 
-usage: check_gpu_code.py DATA WORK [--all] [--ptxas FILE]
+usage: check_gpu_code.py DATA WORK [--all] [--ptxas FILE] [--nvdisasm FILE]
 
-Every combination must compile. Without --all a selection that covers every pair of values is
-compiled. A GPT-2 of the usual proportions is compiled too, and its launches must have enough
-threads. In all code:
+Every combination must compile, and the runtime must accept it: a session is made on the GPU that
+the environment gives. Without --all a selection that covers every pair of values is compiled. A
+GPT-2 of the usual proportions is compiled too, and its launches must have enough threads. In all
+code:
 
 - arguments of launches have the alignment that their entry assumes, on all ranks;
 - no thread stores bytes in a loop, as an expanded memset does;
-- with --ptxas, no entry has local memory or spills registers.
+- with --ptxas, no entry has local memory or spills registers, and with --nvdisasm the same is seen
+  in the machine code.
 """
 
 import argparse
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 from executables import read_executable
 from pairwise import combinations, pairwise
+from sass import assemble, check_machine_code
 from zero_test import Checks, Failed, run_tool
 
 FACTORS = {"model": ("mlp", "gpt2-tiny", "bert-tiny", "llama-tiny", "resnet-tiny", "gru-tiny"),
            "precision": ("fp32", "bf16", "fp16"),
            "optimizer": ("adamw", "lamb", "sgd", "lion", "rmsprop"),
-           "stage": (0, 1, 2, 3), "ranks": (1, 2, 3, 4)}
+           "stage": (0, 1, 2, 3), "ranks": (1, 2, 3, 4), "tier": ("device", "host", "nvme")}
 FLAGS = ["--device=cuda", "--gpu-arch=sm_80", "--clip-norm=1"]
 # Bytes that a kernel reads and writes for each of its threads, at most. A launch of fewer threads
 # leaves most of a GPU idle.
@@ -90,33 +92,51 @@ class Code:
             for loop in LOOP.finditer(text):
                 checks.that("st.global.b8" not in loop[0], f"{name} stores bytes in a loop")
 
-    def check_registers(self, checks, ptxas, work):
-        source = work / "all.ptx"
+    def check_registers(self, checks, ptxas, nvdisasm, work):
+        source, cubin = work / "all.ptx", work / "all.cubin"
         source.write_text(self.header + "\n".join([*self.declarations.values(),
                                                    *self.entries.values()]))
-        done = subprocess.run([ptxas, "-v", "-arch=sm_80", source, "-o", work / "all.cubin"],
-                              capture_output=True, text=True)
-        checks.that(done.returncode == 0, done.stderr)
+        done, text = assemble(ptxas, source, "sm_80", cubin)
+        checks.that(done, text)
         report = re.findall(r"Function properties for (\w+)\s+(\d+) bytes stack frame, (\d+) bytes "
-                            r"spill stores, (\d+) bytes spill loads", done.stderr)
+                            r"spill stores, (\d+) bytes spill loads", text)
         checks.that(len(report) == len(self.entries), f"{len(report)} of {len(self.entries)} entries")
         for name, *sizes in report:
             checks.that(not any(map(int, sizes)), f"{name}: {sizes} bytes of stack and spills")
+        if nvdisasm and done:
+            found = check_machine_code(checks, nvdisasm, cubin, "machine code")
+            checks.that(found == len(self.entries), f"{found} functions of {len(self.entries)}")
+
+
+def offload_flags(tier, stage):
+    """All that a stage can offload. Parameters are only sharded, and so offloaded, in stage 3."""
+    kinds = ["optimizer", "gradients", "activations"] + (["params"] if stage == 3 else [])
+    return [f"--offload-{kind}={tier}" for kind in kinds] if tier != "device" else []
 
 
 def check_matrix(checks, data, work, code, selection):
     for combination in selection:
         label = " ".join(map(str, combination.values()))
         flags = [f"--precision={combination['precision']}", f"--optimizer={combination['optimizer']}",
-                 f"--zero-stage={combination['stage']}", f"--ranks={combination['ranks']}"]
+                 f"--zero-stage={combination['stage']}", f"--ranks={combination['ranks']}",
+                 *offload_flags(combination["tier"], combination["stage"])]
+        executable = work / "model.zexe"
         try:
-            program, text = compile_model(data / combination["model"] / "model.onnx",
-                                          work / "model.zexe", *flags)
+            graph = data / combination["model"]
+            program, text = compile_model(graph / "model.onnx", executable, *flags)
+            disk = [f"--nvme-dir={work}"] if combination["tier"] == "nvme" else []
+            run_tool("zero-run", executable, f"--data={graph / 'groundtruth.npz'}", "--steps=0",
+                     "--quiet", *disk)
         except Failed as failure:
             checks.that(False, f"{label}: {failure}")
             continue
         code.add(text)
         check_alignment(checks, label, program, code.entries)
+
+
+def is_of_all(combination):
+    """With --all other tiers are combined with everything but stages and ranks."""
+    return combination["tier"] == "device" or (combination["stage"], combination["ranks"]) == (3, 2)
 
 
 def check_gpt2(checks, work, code):
@@ -139,16 +159,18 @@ def main():
     parser.add_argument("work", type=Path)
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--ptxas")
+    parser.add_argument("--nvdisasm")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     os.environ["CUDA_HOME"] = "/nonexistent"  # code stays text
     checks, code = Checks(), Code()
     candidates = combinations(FACTORS)
-    check_matrix(checks, args.data, args.work, code, candidates if args.all else pairwise(candidates))
+    check_matrix(checks, args.data, args.work, code,
+                 list(filter(is_of_all, candidates)) if args.all else pairwise(candidates))
     check_gpt2(checks, args.work, code)
     code.check_stores(checks)
     if args.ptxas:
-        code.check_registers(checks, args.ptxas, args.work)
+        code.check_registers(checks, args.ptxas, args.nvdisasm, args.work)
     checks.finish()
 
 
