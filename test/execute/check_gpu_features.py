@@ -10,8 +10,7 @@ import numpy as np
 
 from zero_test import Checks, Graph
 
-# LAMB and Adafactor do not compile for GPUs yet.
-OPTIMIZERS = ("adagrad", "adam", "lion", "rmsprop")
+OPTIMIZERS = ("adafactor", "adagrad", "adam", "lamb", "lion", "rmsprop")
 # Graph, ranks, stage, flags, and the limit of the relative difference.
 CASES = (
     *(("mlp", 2, 3, [f"--optimizer={name}"], 1e-6) for name in OPTIMIZERS),

@@ -226,8 +226,10 @@ LogicalResult lowerGpuToLLVM(ModuleOp module) {
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
   configureGpuToNVVMTypeConverter(converter);
-  if (failed(splitShuffles(module)) || failed(lowerBodies(module)) ||
-      failed(checkDoubleFunctions(module)))
+  if (failed(splitShuffles(module)) || failed(lowerBodies(module)))
+    return failure();
+  expandDoubleFunctions(module);
+  if (failed(checkDoubleFunctions(module)))
     return failure();
   for (auto kernel : module.getOps<func::FuncOp>()) {
     for (unsigned index = 0; index < kernel.getNumArguments(); ++index)

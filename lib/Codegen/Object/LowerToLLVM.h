@@ -19,6 +19,9 @@ llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 /// dynamic dimensions.
 llvm::LogicalResult lowerGpuToLLVM(mlir::ModuleOp module);
 
+/// Expands exp and log of doubles to arithmetic, for devices without a C library.
+void expandDoubleFunctions(mlir::ModuleOp module);
+
 /// Gives every buffer of booleans the element type i8, 0 or 1: LLVM's vectoriser
 /// leaves arrays of i1 alone. No linalg op is left in `module`.
 void storeBoolsAsBytes(mlir::ModuleOp module);
