@@ -5,6 +5,7 @@
 #include "runtime/format/limits.h"
 #include "zero/Codegen/TargetCpu.h"
 #include "zero/Frontends/Frontend.h"
+#include "zero/Optimizers/Optimizer.h"
 #include "zero/Optimizers/Schedule.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -276,6 +277,15 @@ void Checker::checkTiers() {
       !(isAuto && offload.params.isAuto()))
     refuse("offload-params", "--zero-stage=3 with it: offloaded parameters are sharded over ranks",
            isAuto ? "--zero=auto" : "stage " + std::to_string(phases.place.stage));
+  // The gradient of a tensor is a part of a bucket, which does not begin at a block of a disk.
+  std::string wrong;
+  const auto optimizer = createOptimizer(phases.step.optimizerOptions(), wrong);
+  if (optimizer && optimizer->isOfTensors() && offload.gradients == Tier::Nvme && !isAuto &&
+      (phases.place.stage < 2 || phases.place.ranks == 1))
+    refuse("offload-gradients",
+           "device or host with " + phases.step.optimizer.getValue() +
+               " below stage 2 or on one rank, which reads gradients of single tensors",
+           "nvme");
 }
 
 void Checker::checkPrecision() {
