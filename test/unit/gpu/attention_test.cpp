@@ -4,11 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../runtime/attention_case.h"
+#include "../runtime/attention_cases.h"
 #include "on_gpu.h"
 #include "runtime/device/cuda/attention.h"
-
-#include <cmath>
 
 using namespace zero::rt;
 using namespace zero::rt::cuda;
@@ -17,8 +15,6 @@ using Direction = proto::Attention::Direction;
 namespace {
 
 constexpr auto kForward = proto::Attention::FORWARD, kBackward = proto::Attention::BACKWARD;
-constexpr auto kShown = proto::Attention::SHOWN, kBias = proto::Attention::BIAS;
-constexpr float kInfinity = INFINITY;
 
 class GpuAttentions : public OnGpu {
 protected:
@@ -91,106 +87,41 @@ protected:
     }
   }
 
+  /// `halves`: the limit of errors with factors of 16 bits; 0: those are not checked.
+  void checkAll(const Cases &cases, double halves = 0) {
+    for (const ListedCase &each : cases) {
+      SCOPED_TRACE(&each - cases.data());
+      each.within > 0 ? check(each.data, each.within) : check(each.data);
+      if (halves > 0 && !HasFatalFailure())
+        checkHalves(each.data, halves);
+      if (HasFatalFailure())
+        return;
+    }
+  }
+
   std::optional<GpuAttentionCode> code;
 };
 
-TEST_F(GpuAttentions, Layouts) {
-  for (Layout layout : {Layout::HeadsFirst, Layout::RowsFirst, Layout::Gaps, Layout::Packed}) {
-    check(AttentionCase({2, 2, 2, 70, 70, 16, 16}, layout));
-    check(AttentionCase({2, 4, 2, 40, 40, 16, 16}, layout).causal(-kInfinity));
-    checkHalves(AttentionCase({2, 2, 2, 70, 70, 16, 16}, layout));
-    checkHalves(AttentionCase({2, 4, 2, 71, 71, 32, 32}, layout).causal(-kInfinity));
-  }
-}
+TEST_F(GpuAttentions, Layouts) { checkAll(casesOfLayouts(70), 1e-2); }
 
-TEST_F(GpuAttentions, Widths) {
-  for (uint64_t width : {1, 17, 40, 64, 80, 128})
-    for (uint64_t valueWidth : {width, uint64_t(3), uint64_t(48)}) {
-      check(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
-      checkHalves(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
-    }
-}
+TEST_F(GpuAttentions, Widths) { checkAll(casesOfWidths({1, 17, 40, 64, 80, 128}), 1e-2); }
 
 TEST_F(GpuAttentions, QueriesAndKeysOfOtherLengths) {
-  for (auto [queries, keys] :
-       {std::array<uint64_t, 2>{1, 1}, {1, 40}, {65, 7}, {8, 200}, {130, 113}, {63, 97}}) {
-    SCOPED_TRACE(queries);
-    check(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
-    checkHalves(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
-    for (int64_t offset : {int64_t(keys) - int64_t(queries), int64_t(0), int64_t(5)})
-      for (float fill : {-1e9f, -kInfinity}) {
-        if (offset < 0 && fill == -kInfinity)
-          continue; // rows without any key are not numbers
-        check(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(fill, offset));
-        checkHalves(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(fill, offset), 2e-2);
-      }
-  }
+  checkAll(casesOfLengths({{1, 1}, {1, 40}, {65, 7}, {8, 200}, {130, 113}, {63, 97}}), 2e-2);
 }
 
-TEST_F(GpuAttentions, NothingToCompute) {
-  check(AttentionCase({0, 2, 2, 4, 4, 8, 8}));
-  check(AttentionCase({2, 0, 0, 4, 4, 8, 8}));
-  check(AttentionCase({2, 2, 2, 0, 4, 8, 8}).causal(-kInfinity));
-  check(AttentionCase({2, 2, 1, 5, 5, 0, 8}).causal(-kInfinity));
-  check(AttentionCase({2, 2, 1, 5, 5, 8, 0}).causal(-kInfinity));
-  check(AttentionCase({2, 2, 1, 5, 0, 8, 8}));
-  check(AttentionCase({2, 2, 1, 5, 0, 8, 8}).guard());
-}
+TEST_F(GpuAttentions, NothingToCompute) { checkAll(casesOfNothing(), 1e-2); }
 
 TEST_F(GpuAttentions, Masks) {
-  using Over = std::array<bool, 4>;
-  for (Over over : {Over{true, true, true, true}, {true, false, false, true}, {}})
-    for (auto kind : {kShown, kBias}) {
-      AttentionCase plain({2, 2, 1, 35, 50, 16, 16});
-      check(AttentionCase(plain).fill(-1e9f).addMask(kind, over));
-      check(AttentionCase(plain).causal(-1e9f, 3).addMask(kind, over).addPadding(kShown));
-      check(AttentionCase(plain).causal(-kInfinity).addMask(kind, over).addPadding(kBias).guard());
-      checkHalves(AttentionCase(plain).causal(-1e9f, 3).addMask(kind, over).addPadding(kShown),
-                  2e-2);
-    }
+  checkAll(casesOfMasks({{true, true, true, true}, {true, false, false, true}, {}}, {{35, 50}}),
+           2e-2);
 }
 
-TEST_F(GpuAttentions, RowsThatSeeNothing) {
-  const uint64_t keys = 90;
-  for (float fill : {-kInfinity, -3.4e38f, -1e9f, -1e4f, -20.0f}) {
-    SCOPED_TRACE(fill);
-    const double within = fill == -1e4f ? 4e-3 : 3e-5;
-    AttentionCase padded({1, 2, 1, keys, keys, 16, 16});
-    padded.causal(fill).addPadding(kShown);
-    check(hide(padded, padded.padding, 0, 70), within);
-    check(padded.guard(), within);
-    AttentionCase late({1, 2, 1, keys, keys, 16, 16});
-    check(late.causal(fill, -20), within);
-    check(late.guard(), within);
-    AttentionCase all({2, 1, 1, keys, keys, 16, 16});
-    all.fill(fill).addPadding(kShown);
-    check(hide(all, all.padding, 0, keys), within);
-    check(all.guard(), within);
-  }
-}
+TEST_F(GpuAttentions, RowsThatSeeNothing) { checkAll(casesOfBlindRows(90)); }
 
-TEST_F(GpuAttentions, HiddenKeysCountWhereTheNumbersSayIt) {
-  check(AttentionCase({1, 2, 2, 70, 70, 16, 16}).causal(-3.0f));
-  AttentionCase masked({1, 2, 2, 70, 70, 16, 16});
-  masked.causal(-1024.0f).addMask(kBias, {false, false, true, true});
-  check(hide(masked, masked.mask, 0, 70 * 70, 1022.0f), 4e-3);
-  AttentionCase padded({1, 2, 2, 70, 70, 16, 16});
-  padded.causal(-1e9f).addPadding(kBias);
-  check(hide(padded, padded.padding, 0, 50, -1e9f));
-}
+TEST_F(GpuAttentions, HiddenKeysCountWhereTheNumbersSayIt) { checkAll(casesOfSmallFills(70)); }
 
-TEST_F(GpuAttentions, StoredInSixteenBits) {
-  for (DType type : {ZERO_RT_F16, ZERO_RT_BF16}) {
-    const double within = type == ZERO_RT_F16 ? 1e-3 : 4e-3;
-    check(AttentionCase({2, 4, 2, 40, 40, 20, 20}, Layout::Gaps).in(type), within);
-    check(AttentionCase({2, 4, 2, 40, 40, 20, 20})
-              .in(type)
-              .causal(-kInfinity)
-              .addPadding(kShown)
-              .guard(),
-          within);
-  }
-}
+TEST_F(GpuAttentions, StoredInSixteenBits) { checkAll(casesOfShortTypes(40, {Layout::Gaps})); }
 
 /// The widest kernels need the most shared memory. Generations of GPUs have different amounts.
 TEST_F(GpuAttentions, RunsOnEachGeneration) {

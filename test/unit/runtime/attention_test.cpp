@@ -1,7 +1,7 @@
 //===- attention_test.cpp - tiled attention against plain loops -----------===//
 
 #include "allocations.h"
-#include "attention_case.h"
+#include "attention_cases.h"
 #include "runtime/device/cpu/attention.h"
 
 #include <cmath>
@@ -90,6 +90,15 @@ void check(AttentionCase data, double within = 2e-5) {
     }
 }
 
+void checkAll(const Cases &cases) {
+  for (const ListedCase &each : cases) {
+    SCOPED_TRACE(&each - cases.data());
+    each.within > 0 ? check(each.data, each.within) : check(each.data);
+    if (testing::Test::HasFatalFailure())
+      return;
+  }
+}
+
 /// Checks both directions with factors of bf16, where this CPU multiplies them.
 void checkHalves(AttentionCase data, double within = 1e-2) {
   if (!missingForHalves().empty())
@@ -104,53 +113,15 @@ void checkHalves(AttentionCase data, double within = 1e-2) {
 // Sizes and layouts
 //===----------------------------------------------------------------------===//
 
-TEST(Attention, Layouts) {
-  for (Layout layout : {Layout::HeadsFirst, Layout::RowsFirst, Layout::Gaps, Layout::Packed}) {
-    check(AttentionCase({2, 3, 3, 70, 70, 16, 16}, layout));
-    check(AttentionCase({2, 4, 2, 70, 70, 16, 16}, layout).causal(-kInfinity));
-  }
-}
+TEST(Attention, Layouts) { checkAll(casesOfLayouts(70)); }
 
-TEST(Attention, WidthsThatAreNoVectors) {
-  for (uint64_t width : {1, 5, 17, 40, 64, 80})
-    for (uint64_t valueWidth : {width, uint64_t(3), uint64_t(48)})
-      check(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
-  check(AttentionCase({1, 2, 1, 9, 9, 20, 13}, Layout::Packed).causal(-kInfinity));
-}
+TEST(Attention, WidthsThatAreNoVectors) { checkAll(casesOfWidths({1, 5, 17, 40, 64, 80})); }
 
 TEST(Attention, QueriesAndKeysOfOtherLengths) {
-  for (auto [queries, keys] : {std::array<uint64_t, 2>{1, 1},
-                               {1, 40},
-                               {65, 7},
-                               {300, 280},
-                               {8, 600},
-                               {130, 513},
-                               {63, 257}}) {
-    check(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
-    // Aligns the last query with the last key, the first query with the first key, or hides
-    // nothing.
-    for (int64_t offset :
-         {int64_t(keys) - int64_t(queries), int64_t(0), int64_t(5), int64_t(1) << 62})
-      check(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(-1e9f, offset));
-  }
+  checkAll(casesOfLengths({{1, 1}, {1, 40}, {65, 7}, {300, 280}, {8, 600}, {130, 513}, {63, 257}}));
 }
 
-TEST(Attention, GroupsOfHeads) {
-  check(AttentionCase({2, 6, 2, 40, 40, 16, 24}).causal(-kInfinity));
-  check(AttentionCase({2, 6, 1, 40, 40, 16, 24}, Layout::RowsFirst));
-  check(AttentionCase({3, 8, 4, 33, 33, 8, 8}, Layout::Packed).causal(-1e9f));
-}
-
-TEST(Attention, NothingToCompute) {
-  check(AttentionCase({0, 2, 2, 4, 4, 8, 8}));
-  check(AttentionCase({2, 0, 0, 4, 4, 8, 8}));
-  check(AttentionCase({2, 2, 2, 0, 4, 8, 8}).causal(-kInfinity));
-  check(AttentionCase({2, 2, 1, 5, 5, 0, 8}).causal(-kInfinity));
-  check(AttentionCase({2, 2, 1, 5, 5, 8, 0}).causal(-kInfinity));
-  // Without keys, O is an empty sum.
-  check(AttentionCase({2, 2, 1, 5, 0, 8, 8}));
-  check(AttentionCase({2, 2, 1, 5, 0, 8, 8}).guard());
-}
+TEST(Attention, NothingToCompute) { checkAll(casesOfNothing()); }
 
 //===----------------------------------------------------------------------===//
 // Masks
@@ -169,20 +140,12 @@ TEST(Attention, Paddings) {
 }
 
 TEST(Attention, Masks) {
-  using Over = std::array<bool, 4>;
-  for (Over over : {Over{true, true, true, true},
-                    {false, false, true, true},
-                    {true, false, false, true},
-                    {false, true, true, false},
-                    {}})
-    for (auto kind : {kShown, kBias})
-      for (auto [queries, keys] : {std::array<uint64_t, 2>{75, 75}, {20, 290}}) {
-        AttentionCase plain({2, 2, 1, queries, keys, 16, 16});
-        check(AttentionCase(plain).fill(-1e9f).addMask(kind, over));
-        check(AttentionCase(plain).causal(-1e9f, 3).addMask(kind, over).addPadding(kShown));
-        check(
-            AttentionCase(plain).causal(-kInfinity).addMask(kind, over).addPadding(kBias).guard());
-      }
+  checkAll(casesOfMasks({{true, true, true, true},
+                         {false, false, true, true},
+                         {true, false, false, true},
+                         {false, true, true, false},
+                         {}},
+                        {{75, 75}, {20, 290}}));
 }
 
 TEST(Attention, MasksMayLieInAnyOrder) {
@@ -195,42 +158,10 @@ TEST(Attention, MasksMayLieInAnyOrder) {
 
 TEST(Attention, RowsThatSeeNothing) {
   for (uint64_t keys : {90, 300})
-    for (float fill : {-kInfinity, -3.4e38f, -1e9f, -1e4f, -20.0f}) {
-      SCOPED_TRACE(fill);
-      // Next to a fill of 1e4, scores have few significant bits left.
-      const double within = fill == -1e4f ? 4e-3 : 3e-5;
-      // Hides keys from the left: early queries see no key, later ones some keys.
-      AttentionCase padded({1, 2, 1, keys, keys, 16, 16});
-      padded.causal(fill).addPadding(kShown);
-      check(hide(padded, padded.padding, 0, 70), within);
-      check(padded.guard(), within);
-      // The same by causality alone.
-      AttentionCase late({1, 2, 1, keys, keys, 16, 16});
-      check(late.causal(fill, -20), within);
-      check(late.guard(), within);
-      // Hides all keys of a batch.
-      AttentionCase all({2, 1, 1, keys, keys, 16, 16});
-      all.fill(fill).addPadding(kShown);
-      check(hide(all, all.padding, 0, keys), within);
-      check(all.guard(), within);
-    }
+    checkAll(casesOfBlindRows(keys));
 }
 
-TEST(Attention, HiddenKeysCountWhereTheNumbersSayIt) {
-  // The fill is too small to hide keys: alone, and with a mask that cancels it.
-  check(AttentionCase({1, 2, 2, 150, 150, 16, 16}).causal(-3.0f));
-  AttentionCase masked({1, 2, 2, 150, 150, 16, 16});
-  masked.causal(-1024.0f).addMask(kBias, {false, false, true, true});
-  check(hide(masked, masked.mask, 0, 150 * 150, 1022.0f), 4e-3);
-  // The padding hides with a number keys that causality shows, as left padding does.
-  AttentionCase padded({1, 2, 2, 150, 150, 16, 16});
-  padded.causal(-1e9f).addPadding(kBias);
-  check(hide(padded, padded.padding, 0, 100, -1e9f));
-  // Large scores with a fill of a few thousand.
-  AttentionCase large({1, 1, 1, 100, 100, 16, 16});
-  large.desc.set_scale(100);
-  check(large.causal(-1500.0f), 5e-2);
-}
+TEST(Attention, HiddenKeysCountWhereTheNumbersSayIt) { checkAll(casesOfSmallFills(150)); }
 
 TEST(Attention, NumbersThatAreNone) {
   AttentionCase data({1, 1, 1, 80, 80, 16, 16});
@@ -250,36 +181,15 @@ TEST(Attention, NumbersThatAreNone) {
 //===----------------------------------------------------------------------===//
 
 TEST(Attention, StoredInSixteenBits) {
-  for (DType type : {ZERO_RT_F16, ZERO_RT_BF16})
-    for (Layout layout : {Layout::HeadsFirst, Layout::Gaps, Layout::Packed}) {
-      const double within = type == ZERO_RT_F16 ? 1e-3 : 4e-3;
-      AttentionCase plain({2, 4, 2, 70, 70, 20, 20}, layout);
-      check(AttentionCase(plain).in(type), within);
-      check(AttentionCase(plain).in(type).causal(-kInfinity).addPadding(kShown).guard(), within);
-      check(AttentionCase(plain).in(type).addMask(kBias, {true, false, true, true}), within);
-    }
+  checkAll(casesOfShortTypes(70, {Layout::HeadsFirst, Layout::Gaps, Layout::Packed}));
 }
 
 TEST(Attention, FactorsOfBFloats) {
-  for (Layout layout : {Layout::HeadsFirst, Layout::RowsFirst, Layout::Gaps, Layout::Packed}) {
-    checkHalves(AttentionCase({2, 3, 3, 70, 70, 16, 16}, layout));
-    checkHalves(AttentionCase({2, 4, 2, 71, 71, 32, 32}, layout).causal(-kInfinity));
-  }
-  for (uint64_t width : {1, 5, 17, 40, 64, 80})
-    for (uint64_t valueWidth : {width, uint64_t(3), uint64_t(48)})
-      checkHalves(AttentionCase({1, 2, 2, 19, 19, width, valueWidth}).causal(-kInfinity));
-  for (auto [queries, keys] : {std::array<uint64_t, 2>{1, 1},
-                               {1, 40},
-                               {65, 7},
-                               {300, 280},
-                               {8, 600},
-                               {130, 513},
-                               {63, 257}}) {
-    checkHalves(AttentionCase({1, 2, 1, queries, keys, 24, 24}));
-    for (int64_t offset : {int64_t(keys) - int64_t(queries), int64_t(0), int64_t(5)})
-      checkHalves(AttentionCase({1, 2, 1, queries, keys, 24, 24}).causal(-1e9f, offset));
-  }
-  checkHalves(AttentionCase({3, 8, 4, 33, 33, 8, 8}, Layout::Packed).causal(-1e9f));
+  const Lengths lengths = {{1, 1}, {1, 40}, {65, 7}, {300, 280}, {8, 600}, {130, 513}, {63, 257}};
+  for (const Cases &cases :
+       {casesOfLayouts(70), casesOfWidths({1, 5, 17, 40, 64, 80}), casesOfLengths(lengths)})
+    for (const ListedCase &each : cases)
+      checkHalves(each.data);
   checkHalves(
       AttentionCase({2, 4, 2, 70, 70, 20, 20}).causal(-kInfinity).addPadding(kShown).guard());
   checkHalves(AttentionCase({2, 4, 2, 70, 70, 20, 20}).addMask(kBias, {true, false, true, true}));
