@@ -10,6 +10,7 @@
 #include "../runtime/trial.h"
 #include "recording.h"
 
+#include <chrono>
 #include <filesystem>
 
 using namespace zero::rt;
@@ -46,6 +47,29 @@ TEST_F(GpuTiers, ComputeTheSameInAnyOrder) {
     EXPECT_EQ(train(TierProgram(2, 2, true), folder.path), expected) << "seed " << seed;
     EXPECT_EQ(recording::problems(), std::vector<std::string>()) << "seed " << seed;
   }
+}
+
+/// Lanes of the host wait for a kernel that does not end, and other ranks for its rank.
+TEST_F(GpuTiers, AKernelThatNeverEndsEndsAllRanks) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    SCOPED_TRACE(seed);
+    recording::reset({.seed = seed, .devices = 2});
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      Trial trial(TierProgram(2, 1, true));
+      trial.options.nvme_dir = folder.path.c_str();
+      trial.options.gpus = "0,1";
+      trial.options.timeout_seconds = 0.5;
+      trial.start();
+      trial.bind(16);
+      EXPECT_OK(trial.step());
+      recording::stall("mean_loss", 1);
+      EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 1 has finished no work within 0.5 s");
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
+    EXPECT_EQ(recording::problems(), std::vector<std::string>());
+  }
+  recording::reset();
 }
 
 /// The memory of the host is pinned, and a step makes nothing.
