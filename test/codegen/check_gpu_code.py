@@ -31,7 +31,7 @@ FACTORS = {"model": ("mlp", "gpt2-tiny", "bert-tiny", "llama-tiny", "resnet-tiny
 FLAGS = ["--device=cuda", "--gpu-arch=sm_80", "--clip-norm=1"]
 # Bytes that a kernel reads and writes for each of its threads, at most. A launch of fewer threads
 # leaves most of a GPU idle.
-MOST_BYTES = 4096
+MOST_BYTES = 2048
 # A block of PTX that branches to itself.
 LOOP = re.compile(r"^(\$L__BB\d+_\d+):(?:(?!^\$L__BB).)*?bra[.a-z]*\s+\1;", re.MULTILINE | re.DOTALL)
 ENTRY = re.compile(r"^\.visible \.entry (\w+)\(.*?^}", re.MULTILINE | re.DOTALL)

@@ -154,6 +154,12 @@ def reductions():
         if op != "ReduceSum":
             cases.append(Case(op, [f(2, 3, 4)], {"axes": [1, -1]}, opset=13,
                               grad=[0] if op in smooth else None))
+    # Sums across many rows, which blocks of a GPU divide: the last of the chunks is not full.
+    for op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2"):
+        for shape, axes in (((1030, 40), [0]), ((2, 3, 260, 5), [0, 2]), ((512, 3), [0])):
+            cases.append(Case(op, [f(*shape), np.array(axes, np.int64)], {"keepdims": 0},
+                              opset=13 if op == "ReduceSum" else 18, constants=[1], tol=1e-5,
+                              note=f"axes={axes}"))
     for op in ("ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd"):
         cases.append(Case(op, [i(3, 4), np.array([1], np.int64)], constants=[1], opset=18))
     return cases

@@ -136,6 +136,24 @@ def ChooseThreads : Pass<"zero-choose-threads", "::mlir::func::FuncOp"> {
   }];
 }
 
+def SplitColumnSums : Pass<"zero-split-column-sums", "::mlir::func::FuncOp"> {
+  let summary = "Divide long sums across rows among blocks of a GPU";
+  let description = [{
+    A loop over columns (`zero.threads = "column"`) with sums of at least 512 rows becomes two. The
+    first sums chunks of 256 rows of each column into a temporary, the second adds the sums of the
+    chunks in order:
+
+    ```mlir
+    scf.for %i = %c0 to %c51200 step %c1 { // 32 chunks of 1600 columns
+      %at:2 = affine.delinearize_index %i into (32, 1600) : index, index
+    ```
+
+    The order of a sum depends on its length only. Sums stay as they are if the loop writes before
+    them what they read, or if the number of columns is not known.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
 def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
   let summary = "Convert the loops of a kernel to GPU launches";
   let description = [{
