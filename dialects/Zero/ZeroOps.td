@@ -194,7 +194,8 @@ def Zero_SquareSumOp : Zero_Op<"square_sum", [Pure]> {
     parameter. `kernels` are two: (tensor<?x64xT>) -> tensor<?xf32> computes the sum of squares
     of each block of 64 elements, and (tensor<?xf32>) -> tensor<f64> sums these. `partition`
     assigns each rank the blocks that it holds and gathers the sums of the blocks on all ranks,
-    so the result does not depend on how the tensor is sharded.
+    so the result does not depend on how the tensor is sharded. Three kernels sum the blocks of
+    many tensors at once: see `zero-chunk-sums`.
   }];
   let arguments = (ins AnyStaticShapeTensor:$gradient, Zero_Kernels:$kernels);
   let results = (outs RankedTensorOf<[F64]>:$result);
@@ -216,9 +217,10 @@ def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
     An optimizer that scales the step by a ratio of norms of each tensor (LAMB) has three more
     kernels, `layerwise`, which all take blocks of 64 elements, tensor<?x64xT>. The first
     (operands as above) -> (states..., sums of squares of the parameter and of its direction for
-    each block). The second sums the blocks of a tensor, as in `zero.square_sum`. The third (two
-    f64 sums, a tensor<?xf32> that gives the shape) -> the ratio for each block. `kernel` then
-    is (parameter, master..., states..., ratios, scalars...) -> (parameter, master...).
+    each block). The second sums the blocks of a tensor; like those of `zero.square_sum` it may
+    be two. The last (two f64 sums, a tensor<?xf32> that gives the shape) -> the ratio for each
+    block. `kernel` then is (parameter, master..., states..., ratios, scalars...) -> (parameter,
+    master...).
 
     ```mlir
     zero.update @w [@w.m, @w.v], %g by @adamw(%scalars) : tensor<8x4xf32>, (tensor<4xf32>)

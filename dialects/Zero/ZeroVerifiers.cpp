@@ -195,13 +195,16 @@ LogicalResult CheckOp::verify() {
 // Gradients, updates, state
 //===----------------------------------------------------------------------===//
 
-/// Checks that `kernels`, if there are any, are `expected`, for `what`.
+/// Checks that `kernels`, if there are any, are `expected`, for `what`; or one more, where two sum
+/// what one does.
 static LogicalResult verifyKernels(Operation *op, std::optional<ArrayAttr> kernels, size_t expected,
-                                   StringRef what) {
-  if (!kernels || kernels->size() == expected)
+                                   StringRef what, bool mayChunk = false) {
+  if (!kernels || kernels->size() == expected || (mayChunk && kernels->size() == expected + 1))
     return success();
-  return op->emitOpError() << "expected " << expected << " kernels that " << what << ", got "
-                           << kernels->size();
+  InFlightDiagnostic error = op->emitOpError() << "expected " << expected;
+  if (mayChunk)
+    error << " or " << expected + 1;
+  return error << " kernels that " << what << ", got " << kernels->size();
 }
 
 LogicalResult GradientOp::verify() {
@@ -212,10 +215,12 @@ LogicalResult MicroMeanOp::verify() {
   return verifyKernels(*this, getAccumulate(), 2, "accumulate");
 }
 
-LogicalResult SquareSumOp::verify() { return verifyKernels(*this, getKernels(), 2, "sum squares"); }
+LogicalResult SquareSumOp::verify() {
+  return verifyKernels(*this, getKernels(), 2, "sum squares", /*mayChunk=*/true);
+}
 
 LogicalResult UpdateOp::verify() {
-  return verifyKernels(*this, getLayerwise(), 3, "measure, sum and scale");
+  return verifyKernels(*this, getLayerwise(), 3, "measure, sum and scale", /*mayChunk=*/true);
 }
 
 LogicalResult BufferOp::verify() {

@@ -204,7 +204,10 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
       argument.set_writes(values.of(launch.getOutputs()[result.getInt()]));
     push(argument, tensorBytes(input.getType()));
     auto shape = cast<ShapedType>(kernel.getArgumentTypes()[index]).getShape();
-    if (const auto *dynamic = llvm::find(shape, ShapedType::kDynamic); dynamic != shape.end())
+    // The first dynamic dimension is the length. A list that a kernel reads at given places may be
+    // longer.
+    const auto *dynamic = llvm::find(shape, ShapedType::kDynamic);
+    if (dynamic != shape.end() && body->length() == 0)
       body->set_length(cast<RankedTensorType>(input.getType()).getDimSize(dynamic - shape.begin()));
   }
   for (auto [index, output] : llvm::enumerate(launch.getOutputs()))

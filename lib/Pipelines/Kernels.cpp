@@ -9,8 +9,10 @@ using namespace mlir;
 void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
   const phase::KernelOptions &options = all.kernels;
   pm.addPass(createViewSlices());
-  if (options.device != Device::Cpu)
+  if (options.device != Device::Cpu) {
     pm.addNestedPass<func::FuncOp>(createSortRows());
+    pm.addPass(createChunkSums());
+  }
   pm.addPass(createFormKernels());
   // Before fusing anything: thousands of kernels become a few dozen.
   pm.addPass(createDeduplicateKernels());

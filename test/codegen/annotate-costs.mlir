@@ -67,6 +67,30 @@ func.func private @add_rows(%dy: tensor<5x12xf32>, %ids: tensor<5xi64>, %table: 
   return %r : tensor<1000x12xf32>
 }
 
+// Per element of the length: where its 64 numbers begin, 8 bytes, the numbers of a list that is
+// longer than that, 256 bytes, and their sum.
+
+// CHECK-LABEL: func.func private @sum_parts
+// CHECK-SAME: zero.bytes = 268 : i64, zero.flops = 64 : i64
+func.func private @sum_parts(%firsts: tensor<?xi64>, %list: tensor<?xf32>) -> tensor<?xf32> attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %length = tensor.dim %firsts, %c0 : tensor<?xi64>
+  %0 = tensor.empty(%length) : tensor<?xf32>
+  %1 = linalg.fill ins(%zero : f32) outs(%0 : tensor<?xf32>) -> tensor<?xf32>
+  %part = tensor.empty() : tensor<64xi8>
+  %2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%firsts, %part : tensor<?xi64>, tensor<64xi8>) outs(%1 : tensor<?xf32>) {
+  ^bb0(%first: i64, %p: i8, %sum: f32):
+    %begin = arith.index_cast %first : i64 to index
+    %k = linalg.index 1 : index
+    %at = arith.addi %begin, %k : index
+    %x = tensor.extract %list[%at] : tensor<?xf32>
+    %s = arith.addf %sum, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %2 : tensor<?xf32>
+}
+
 // CHECK-LABEL: func.func @no_kernel
 // CHECK-NOT: zero.flops
 func.func @no_kernel(%a: tensor<4xf32>) -> tensor<4xf32> {

@@ -134,3 +134,28 @@ func.func private @total(%x: memref<?xf32>, %y: memref<f32>) attributes {zero.ke
   memref.store %sum, %y[] : memref<f32>
   return
 }
+
+// -----
+
+// Where a row begins is the same for all its elements: it does not count as memory along rows.
+// CHECK-LABEL: func.func private @ranges
+// CHECK: {zero.loop = "parallel", zero.threads = "block"}
+func.func private @ranges(%firsts: memref<?xindex>, %x: memref<?xf32>, %y: memref<?xf32>)
+    attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %zero = arith.constant 0.0 : f32
+  %length = memref.dim %firsts, %c0 : memref<?xindex>
+  scf.for %i = %c0 to %length step %c1 {
+    %sum = scf.for %k = %c0 to %c4096 step %c1 iter_args(%acc = %zero) -> (f32) {
+      %first = memref.load %firsts[%i] : memref<?xindex>
+      %at = arith.addi %first, %k : index
+      %0 = memref.load %x[%at] : memref<?xf32>
+      %1 = arith.addf %acc, %0 : f32
+      scf.yield %1 : f32
+    } {zero.loop = "sum"}
+    memref.store %sum, %y[%i] : memref<?xf32>
+  } {zero.loop = "parallel"}
+  return
+}

@@ -36,14 +36,19 @@ static bool isContiguous(Value last, scf::ForOp loop) {
   return last == loop.getInductionVar() || (digits && last == digits.getResults().back());
 }
 
-/// Calls `visit` with buffer and last index of each access in `loop`.
+/// Calls `visit` with buffer and last index of each access in `loop` that differs between
+/// iterations.
 static void forEachAccess(scf::ForOp loop,
                           function_ref<void(TypedValue<MemRefType>, Value)> visit) {
+  auto visitAccess = [&](TypedValue<MemRefType> buffer, ValueRange indices) {
+    if (!llvm::all_of(indices, [&](Value index) { return loop.isDefinedOutsideOfLoop(index); }))
+      visit(buffer, indices.back());
+  };
   loop.getBody()->walk([&](Operation *op) {
-    if (auto load = dyn_cast<memref::LoadOp>(op); load && !load.getIndices().empty())
-      visit(load.getMemref(), load.getIndices().back());
-    else if (auto store = dyn_cast<memref::StoreOp>(op); store && !store.getIndices().empty())
-      visit(store.getMemref(), store.getIndices().back());
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      visitAccess(load.getMemref(), load.getIndices());
+    else if (auto store = dyn_cast<memref::StoreOp>(op))
+      visitAccess(store.getMemref(), store.getIndices());
   });
 }
 

@@ -62,8 +62,14 @@ static int64_t bytesOf(Type type) {
   return elements * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }
 
+/// Whether `type` has the dimension that costs are per element of.
+static bool isDynamic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !tensor.hasStaticShape();
+}
+
 /// The bytes read of an argument. If only some rows are selected, as from an embedding table, these
-/// count.
+/// count. A list that is longer than what costs are per element of is read at given places.
 static int64_t bytesRead(Value argument) {
   int64_t picked = 0;
   for (Operation *user : argument.getUsers()) {
@@ -74,7 +80,7 @@ static int64_t bytesRead(Value argument) {
     else
       return bytesOf(argument.getType());
   }
-  return std::min(picked, bytesOf(argument.getType()));
+  return isDynamic(argument.getType()) ? picked : std::min(picked, bytesOf(argument.getType()));
 }
 
 /// The bytes of `value` that are read and written until it is a result in place, if only some of
@@ -105,12 +111,6 @@ static std::optional<int64_t> bytesTouched(Value value) {
     }
   }
   return bytes;
-}
-
-/// Whether `type` has the dimension that costs are per element of.
-static bool isDynamic(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && !tensor.hasStaticShape();
 }
 
 KernelCosts computeCosts(func::FuncOp kernel) {

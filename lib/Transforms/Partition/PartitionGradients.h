@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_PARTITION_PARTITIONGRADIENTS_H
 
 #include "BucketTable.h"
+#include "ChunkedSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -30,6 +31,8 @@ public:
 
   /// Replaces `zero.square_sum` of the gradients of `bucket`, whose sum is `gradient`.
   void measure(const Bucket &bucket, mlir::Value gradient);
+  /// After the last bucket: replaces those of which `measure` has only summed chunks.
+  void finishMeasuring();
   /// The same for its parameters, of which the rank has `bucket.parameterShards` parts.
   void measureParameters(const Bucket &bucket);
 
@@ -38,6 +41,18 @@ public:
   mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
 private:
+  /// Sums of squares of which only parts are summed yet.
+  struct Chunked {
+    llvm::SmallVector<SquareSumOp> sums;
+    llvm::SmallVector<Ranges> blocks; ///< of the last ones
+    llvm::SmallVector<Ranges> chunks; ///< of the others
+    int64_t waiting = 0;              ///< elements of `blocks`
+    std::array<mlir::FlatSymbolRefAttr, 2> kernels;
+  };
+
+  void sumWaiting(mlir::OpBuilder &builder, llvm::StringRef name);
+  void replace(mlir::Operation *op, mlir::Value value);
+  void finishSums(llvm::StringRef name, mlir::OpBuilder builder);
   void replaceSums(const Bucket &bucket, llvm::ArrayRef<SquareSumOp> sums, mlir::Value stored,
                    llvm::StringRef name, mlir::OpBuilder builder);
   mlir::Value buildBucket(const Bucket &bucket);
@@ -60,6 +75,7 @@ private:
   ReductionOptions options;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   mlir::Operation *epilogue; ///< its first op
+  Chunked chunked;
   /// Whether sums over blocks read the gaps between tensors.
   bool hasBlocks = false;
   /// One constant of zeros for each element type; the largest gap.
@@ -75,13 +91,16 @@ mlir::Value addUp(mlir::OpBuilder &builder, mlir::ArrayAttr kernels, mlir::Value
 /// `flat` as rows of 64 elements, in the epilogue.
 mlir::Value inBlocks(mlir::OpBuilder &builder, mlir::Value flat);
 
+/// Of each member of a bucket: the sums of its blocks, and the sum of these.
+struct MemberSums {
+  llvm::SmallVector<mlir::Value> blocks, sums;
+};
+
 /// Computes one sum for each member of `bucket` from the sums of a slice's blocks: gathers them if
-/// the slice is not the entire bucket, and adds them with the kernel `total` in the epilogue.
-/// `blocksOf` returns each member's blocks.
-llvm::SmallVector<mlir::Value>
-sumOverBlocks(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value blocks,
-              mlir::FlatSymbolRefAttr total, llvm::StringRef name,
-              llvm::SmallVectorImpl<mlir::Value> *blocksOf = nullptr);
+/// the slice is not the entire bucket, and adds them in the epilogue with `kernels`: one that adds
+/// the blocks of a member, or two that add chunks.
+MemberSums sumOverBlocks(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value blocks,
+                         llvm::ArrayRef<mlir::FlatSymbolRefAttr> kernels, llvm::StringRef name);
 
 } // namespace zero
 

@@ -145,6 +145,7 @@ LogicalResult Partitioner::run() {
   }
   for (auto [bucket, gradient] : trained)
     gradients.measure(*bucket, gradient);
+  gradients.finishMeasuring();
   for (auto [bucket, gradient] : trained)
     if (failed(
             partitionUpdate(step, table, *bucket, gradients.replaceByTensors(*bucket, gradient))))

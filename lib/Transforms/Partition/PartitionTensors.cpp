@@ -30,6 +30,7 @@ void GradientPartitioner::measureParameters(const Bucket &bucket) {
   Value stored = inEpilogue(
       ReadOp::create(builder, step.getLoc(), bucket.type(bucket.parameterShards), symbol));
   replaceSums(bucket, sums, stored, bucket.name + ".squares", builder);
+  finishSums(bucket.name + ".squares", builder);
 }
 
 Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient) {

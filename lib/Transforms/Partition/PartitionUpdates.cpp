@@ -32,9 +32,6 @@ private:
   SmallVector<Value> updateLayers(ArrayRef<Value> operands);
   Value rateBlocks(LaunchOp measured);
   Value flat(Value blocks, RankedTensorType type);
-  FlatSymbolRefAttr layerwise(unsigned index) {
-    return cast<FlatSymbolRefAttr>((*first.getLayerwise())[index]);
-  }
 
   const Bucket &bucket;
   UpdateOp first;
@@ -95,19 +92,20 @@ SmallVector<Value> UpdatePartitioner::updateSlice(ArrayRef<Value> operands) {
 /// The ratio of norms for each block of the slice.
 Value UpdatePartitioner::rateBlocks(LaunchOp measured) {
   std::string name = bucket.name + ".ratio";
-  SmallVector<Value> blocks;
+  auto kernels = llvm::to_vector((*first.getLayerwise()).getAsRange<FlatSymbolRefAttr>());
+  ArrayRef<FlatSymbolRefAttr> totals = ArrayRef(kernels).drop_front().drop_back();
   Value ofWeights = measured.getResults().drop_back().back();
-  SmallVector<Value> weights =
-      sumOverBlocks(builder, bucket, ofWeights, layerwise(1), name, &blocks);
-  SmallVector<Value> directions =
-      sumOverBlocks(builder, bucket, measured.getResults().back(), layerwise(1), name);
+  MemberSums weights = sumOverBlocks(builder, bucket, ofWeights, totals, name);
+  MemberSums directions =
+      sumOverBlocks(builder, bucket, measured.getResults().back(), totals, name);
   SmallVector<Value> ratios;
   SmallVector<int64_t> starts;
   for (auto [index, parameter] : llvm::enumerate(bucket.members)) {
     ParameterOp member = parameter;
-    auto ratio =
-        inEpilogue(LaunchOp::create(builder, loc, TypeRange(blocks[index].getType()), layerwise(2),
-                                    ValueRange{weights[index], directions[index], blocks[index]}));
+    Value blocks = weights.blocks[index];
+    auto ratio = inEpilogue(
+        LaunchOp::create(builder, loc, TypeRange(blocks.getType()), kernels.back(),
+                         ValueRange{weights.sums[index], directions.sums[index], blocks}));
     ratio->setAttr(kNameAttr, builder.getStringAttr(name));
     ratios.push_back(ratio.getResult(0));
     starts.push_back(*member.getStart() / kTensorAlignment);
@@ -137,7 +135,7 @@ SmallVector<Value> UpdatePartitioner::updateLayers(ArrayRef<Value> operands) {
   auto sums =
       RankedTensorType::get({slice.getNumElements() / kTensorAlignment}, builder.getF32Type());
   types.append(2, sums);
-  LaunchOp measured = launch(layerwise(0), types, inputs);
+  LaunchOp measured = launch(cast<FlatSymbolRefAttr>((*first.getLayerwise())[0]), types, inputs);
   takesGradient(measured, rows.size());
 
   SmallVector<Value> applied(rows);

@@ -85,6 +85,50 @@ func::FuncOp buildTotal(ModuleOp module, StringRef name, Type element) {
   return kernel;
 }
 
+/// The number in `list` that iteration (chunk, k) of the enclosing op adds as `type`: zero behind
+/// the end of the chunk.
+static Value numberOfChunk(OpBuilder &builder, Location loc, Value list, Value first, Value size,
+                           Type type) {
+  Formula f(builder, loc);
+  Type index = builder.getIndexType();
+  Value position = linalg::IndexOp::create(builder, loc, 1);
+  Value end = arith::IndexCastOp::create(builder, loc, index, size);
+  Value begin = arith::IndexCastOp::create(builder, loc, index, first);
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position, end);
+  Value at = arith::AddIOp::create(builder, loc, begin, position);
+  at = f.select(exists, at, begin);
+  Value number = f.cast(tensor::ExtractOp::create(builder, loc, list, at), type);
+  return f.select(exists, number, f.constant(0, type));
+}
+
+func::FuncOp buildChunkSums(ModuleOp module, StringRef name, Type element) {
+  MLIRContext *context = module.getContext();
+  Type f64 = Float64Type::get(context);
+  auto list = RankedTensorType::get({kAnySize}, element);
+  auto chunks = list.clone(IntegerType::get(context, 64)), sums = list.clone(f64);
+  func::FuncOp kernel = startKernel(module, name, {chunks, chunks, list}, TypeRange(sums));
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Value count = tensor::DimOp::create(builder, loc, kernel.getArgument(0), 0);
+  Value empty = tensor::EmptyOp::create(builder, loc, sums, count);
+  Value zero = Formula(builder, loc).constant(0, f64);
+  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  // Nothing reads this operand: it says how long the sums are.
+  Value size = tensor::EmptyOp::create(builder, loc, {kChunkSize}, builder.getI8Type());
+  AffineExpr chunk = builder.getAffineDimExpr(0), position = builder.getAffineDimExpr(1);
+  AffineMap perChunk = AffineMap::get(2, 0, chunk), along = AffineMap::get(2, 0, position);
+  utils::IteratorType loops[] = {utils::IteratorType::parallel, utils::IteratorType::reduction};
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(sums), ValueRange{kernel.getArgument(0), kernel.getArgument(1), size},
+      init, ArrayRef<AffineMap>{perChunk, perChunk, along, perChunk}, loops,
+      [&](OpBuilder &b, Location l, ValueRange values) {
+        Value number = numberOfChunk(b, l, kernel.getArgument(2), values[0], values[1], f64);
+        linalg::YieldOp::create(b, l, Formula(b, l).unorderedAdd(values[3], number));
+      });
+  func::ReturnOp::create(builder, loc, generic.getResults());
+  return kernel;
+}
+
 func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const GradientFactorForm &form) {
   MLIRContext *context = module.getContext();
   Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);

@@ -35,6 +35,24 @@ def SortRows : Pass<"zero-sort-rows", "::mlir::func::FuncOp"> {
   }];
 }
 
+def ChunkSums : Pass<"zero-chunk-sums", "::mlir::ModuleOp"> {
+  let summary = "Let one launch sum the blocks of many tensors";
+  let description = [{
+    For GPUs. The squares of the elements of a tensor are summed in blocks of 64. On a CPU one launch
+    for each tensor adds up its blocks. The kernel of that launch is replaced by two: the first sums
+    chunks of up to 4096 blocks of all tensors of a bucket, the second the chunks of each tensor.
+    `partition` launches them once for many tensors. A chunk has blocks of one tensor only and
+    begins at a multiple of 4096 of its blocks, so buckets and shards do not change the sums.
+
+    ```mlir
+    %s = zero.square_sum %g by [@squares, @total] ...                     // before
+    %s = zero.square_sum %g by [@squares, @chunk_sums_f32, @chunk_sums_f64] ...  // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+}
+
 def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group nodes into kernels and lower them to linalg";
   let description = [{

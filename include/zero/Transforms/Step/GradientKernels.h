@@ -20,6 +20,14 @@ mlir::func::FuncOp buildSquareBlocks(mlir::ModuleOp module, llvm::StringRef name
 /// (tensor<?xT>) -> tensor<f64>: the sum.
 mlir::func::FuncOp buildTotal(mlir::ModuleOp module, llvm::StringRef name, mlir::Type element);
 
+/// The numbers of a chunk, at most.
+inline constexpr int64_t kChunkSize = 4096;
+
+/// (tensor<?xi64>, tensor<?xi64>, tensor<?xT>) -> tensor<?xf64>: the sum of each chunk of the
+/// numbers. The first operand has the first number of each chunk, the second how many it has, at
+/// most kChunkSize. The length of a launch is the number of chunks; there may be more numbers.
+mlir::func::FuncOp buildChunkSums(mlir::ModuleOp module, llvm::StringRef name, mlir::Type element);
+
 /// Options of the norm of gradients before the update.
 struct GradientFactorForm {
   double clipNorm = 0;   ///< 0: no clipping
