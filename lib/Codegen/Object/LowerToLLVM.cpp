@@ -180,17 +180,18 @@ static void expandDigits(ModuleOp module) {
 }
 
 /// Lowers everything to unstructured control flow, on every device.
-static LogicalResult lowerBodies(ModuleOp module) {
+static LogicalResult lowerBodies(ModuleOp module, bool forGpu) {
   expandDigits(module);
   storeBoolsAsBytes(module);
   approximate(module);
-  return failed(storeBFloatsAsInts(module)) ? failure() : lowerControlFlow(module);
+  return failed(storeBFloatsAsInts(module, /*hasRounding=*/forGpu)) ? failure()
+                                                                    : lowerControlFlow(module);
 }
 
 LogicalResult lowerToLLVM(ModuleOp module) {
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
-  if (failed(lowerBodies(module)))
+  if (failed(lowerBodies(module, /*forGpu=*/false)))
     return failure();
   for (auto kernel : module.getOps<func::FuncOp>()) {
     if (!kernel->hasAttr(kExtentAttr))
@@ -226,7 +227,7 @@ LogicalResult lowerGpuToLLVM(ModuleOp module) {
   LowerToLLVMOptions options(module.getContext());
   LLVMTypeConverter converter(module.getContext(), options);
   configureGpuToNVVMTypeConverter(converter);
-  if (failed(splitShuffles(module)) || failed(lowerBodies(module)))
+  if (failed(splitShuffles(module)) || failed(lowerBodies(module, /*forGpu=*/true)))
     return failure();
   expandDoubleFunctions(module);
   if (failed(checkDoubleFunctions(module)))

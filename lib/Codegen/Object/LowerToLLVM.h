@@ -27,9 +27,10 @@ void expandDoubleFunctions(mlir::ModuleOp module);
 void storeBoolsAsBytes(mlir::ModuleOp module);
 
 /// Represents bf16 as 16-bit integers: loaded values are extended to f32 and stored values are
-/// rounded, both by integer operations. Fails after an error at an op that would compute in bf16.
-/// `module` must not contain linalg ops.
-llvm::LogicalResult storeBFloatsAsInts(mlir::ModuleOp module);
+/// rounded, both by integer operations, or rounded by one operation of a target that has it
+/// (`hasRounding`). Fails after an error at an op that would compute in bf16. `module` must not
+/// contain linalg ops.
+llvm::LogicalResult storeBFloatsAsInts(mlir::ModuleOp module, bool hasRounding);
 
 } // namespace zero
 

@@ -199,6 +199,8 @@ const Case kConversions[] = {
     {"cvt.rz.bf16.f32 %h0, %r1;", {bits(1.01171875f)}, 0x3f81},
     {"cvt.f32.bf16 %r0, %h1;", {0x3f81}, 0x3f810000},
     {"cvt.rn.bf16x2.f32 %r0, %r1, %r2;", {bits(2.0f), bits(1.0f)}, 0x40003f80},
+    {"cvt.rn.bf16x2.f32 %r0, %r1, %r2;", {bits(1.00390625f), bits(1.01171875f)}, 0x3f803f82},
+    {"cvt.rn.bf16x2.f32 %r0, %r1, %r2;", {kSomeNan, bits(-3.4e38f)}, 0x7fffff80},
     {"cvt.rn.f16x2.f32 %r0, %r1, %r2;", {bits(2.0f), bits(1.0f)}, 0x40003c00},
     {"cvt.rn.f16.s32 %h0, %r1;", {uint32_t(-2)}, 0xc000},
 };
