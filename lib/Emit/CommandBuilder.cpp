@@ -117,7 +117,8 @@ proto::Address CommandBuilder::address(Place place) const {
   proto::Address address;
   address.set_tier(tierOf(storage.tier(place)));
   address.set_offset(offsets[place.root] + place.offset);
-  address.set_rank_stride(place.rankStride);
+  if (place.rankStride != 0) // of the one axis
+    address.add_rank_strides(place.rankStride);
   return address;
 }
 

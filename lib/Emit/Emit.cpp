@@ -9,6 +9,7 @@
 #include "VerifySchedule.h"
 #include "runtime/format/collectives.h"
 #include "runtime/format/format.h"
+#include "runtime/format/tables.h"
 #include "runtime/verify/lifetimes.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Codegen/Compile.h"
@@ -90,19 +91,34 @@ static void buildArenas(ModuleOp module, proto::Program &program) {
     buildArena(arena, program);
 }
 
-/// Elements that a rank receives in a step, from the planned collectives; of ranks that
+/// Sets the elements that a rank receives in a step, from the planned collectives; of members that
 /// receive different numbers, the most.
-static uint64_t receivedInStep(const proto::Program &program) {
-  std::vector<uint64_t> received(program.ranks());
+static void setVolumes(proto::Program &program) {
+  const rt::Mesh mesh = rt::meshOf(program);
+  std::map<rt::AxisSet, std::vector<uint64_t>> received; // by member of a group
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands()) {
-      if (!command.has_collective() || command.collective().control())
+      const proto::Collective &collective = command.collective();
+      if (!command.has_collective() || collective.control())
         continue;
       const uint64_t iterations = rt::iterationsOf(segment, command);
-      for (auto [rank, sum] : llvm::enumerate(received))
-        sum += iterations * rt::receivedElements(command.collective(), program.ranks(), rank);
+      const uint64_t members = rt::groupSize(mesh, collective);
+      std::vector<uint64_t> &sums = received[rt::groupAxes(mesh, collective)];
+      sums.resize(members);
+      for (auto [index, sum] : llvm::enumerate(sums))
+        sum += iterations * rt::receivedElements(collective, members, index);
     }
-  return received.empty() ? 0 : *llvm::max_element(received);
+  for (const auto &[axes, sums] : received) {
+    const uint64_t most = *llvm::max_element(sums);
+    if (most == 0)
+      continue;
+    proto::Volume *volume = program.add_volumes();
+    for (int axis = 0; axis < mesh.axes(); ++axis)
+      if (axes >> axis & 1)
+        volume->add_axes(axis);
+    volume->set_elements(most);
+    program.set_received_elements(program.received_elements() + most);
+  }
 }
 
 /// Sets the planned seconds of each command on `machine`.
@@ -124,6 +140,10 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_ort_checkpoint(options.ortCheckpoint);
   program.set_producer("zero " ZERO_VERSION);
   program.set_ranks(read(kRanksAttr));
+  proto::Axis *data = program.add_mesh();
+  data->set_name("data");
+  data->set_size(program.ranks());
+  program.add_data_axes(0);
   program.set_ranks_per_node(read(kRanksPerNodeAttr));
   program.set_stage(read(kStageAttr));
   program.set_micro_batches(microBatchesOf(module));
@@ -175,7 +195,9 @@ static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptio
 
 /// Whether a thread may access 16 bytes at `address` at once, on each rank.
 static bool isAligned(const proto::Address &address) {
-  return address.offset() % kGpuAlignment == 0 && address.rank_stride() % kGpuAlignment == 0;
+  return address.offset() % kGpuAlignment == 0 &&
+         llvm::all_of(address.rank_strides(),
+                      [](int64_t stride) { return stride % kGpuAlignment == 0; });
 }
 
 /// Removes kAlignedAttr from the arguments of kernels that a launch gives another alignment: those
@@ -241,7 +263,7 @@ LogicalResult buildTables(ModuleOp module, const Storage &storage, const EmitOpt
   buildTensors(module, step, storage, commands, options.dataRoot, program, tables.data);
   buildBindings(step, commands, program);
   buildArenas(module, program);
-  program.set_received_elements(receivedInStep(program));
+  setVolumes(program);
   return verifySchedule(module, program);
 }
 

@@ -95,7 +95,7 @@ private:
     buffer->set_role(role);
     buffer->set_dtype(dtypeOf(type.getElementType()));
     buffer->set_elements(type.getNumElements());
-    buffer->set_shards(shards);
+    setShards(*buffer, shards);
     if (symbol) {
       const int64_t root = storage.symbolRoot(symbol);
       buffer->set_tier(tierOf(storage.tier({root})));
@@ -104,6 +104,13 @@ private:
     }
     buffers[name] = program.buffers_size() - 1;
     return buffers[name];
+  }
+
+  /// Slices are those of the one axis.
+  static void setShards(proto::Buffer &buffer, uint32_t shards) {
+    buffer.set_shards(shards);
+    if (shards > 1)
+      buffer.add_shard_axes(0);
   }
 
   /// Adds the state `state` of `parameter`. If `parameter` is a part, the state belongs to the full
@@ -299,11 +306,11 @@ private:
     buffer->set_elements(type.getNumElements());
     buffer->set_tier(address.tier());
     buffer->set_offset(address.offset());
-    buffer->set_rank_stride(address.rank_stride());
+    *buffer->mutable_rank_strides() = address.rank_strides();
     buffer->set_value(address.start() ? 0 : address.reads());
     // An empty parameter has nothing to shard.
     const int64_t elements = type.getNumElements();
-    buffer->set_shards(elements ? bucketElements(home) / elements : 1);
+    setShards(*buffer, elements ? bucketElements(home) / elements : 1);
   }
 
   /// Elements of a bucket over all ranks.

@@ -46,8 +46,22 @@ KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
   return cost;
 }
 
+/// Whether the source of a gather, of `bytes` bytes, is the own slice of its destination.
+static bool isOwnSlice(const Mesh &mesh, const proto::Collective &collective, uint64_t bytes) {
+  PerAxis strides = stridesOf(mesh, collective.dst());
+  const AxisSet axes = groupAxes(mesh, collective);
+  for (int axis = mesh.axes(); axis-- > 0;)
+    if (axes >> axis & 1) {
+      strides[size_t(axis)] += int64_t(bytes);
+      bytes *= uint64_t(mesh.size(axis));
+    }
+  return collective.src().offset() == collective.dst().offset() &&
+         stridesOf(mesh, collective.src()) == strides;
+}
+
 static Exchange exchangeOf(const proto::Collective &collective, const proto::Program &program) {
-  const uint64_t ranks = program.ranks();
+  const Mesh mesh = meshOf(program);
+  const uint64_t ranks = groupSize(mesh, collective);
   const uint64_t size = sizeOf(toDType(collective.dtype()));
   const uint64_t source = sourceElements(collective, ranks) * size;
   const uint64_t destination = destinationElements(collective, ranks) * size;
@@ -61,10 +75,7 @@ static Exchange exchangeOf(const proto::Collective &collective, const proto::Pro
     exchange.sumRatio = double(sum) / double(size);
   exchange.fromSlices = form.source < form.destination;
   exchange.toSlices = form.source > form.destination;
-  // The source of a gather may be the own slice of its destination.
-  exchange.inPlace =
-      collective.src().offset() == collective.dst().offset() &&
-      collective.src().rank_stride() - collective.dst().rank_stride() == int64_t(source);
+  exchange.inPlace = isOwnSlice(mesh, collective, source);
   return exchange;
 }
 

@@ -109,7 +109,7 @@ private:
     const Block &block = each.blocks[index];
     const uint64_t size = sizeOf(each.dtype());
     for (size_t rank = 0; rank < pieces.size(); ++rank) {
-      Part part = partOf(*block.buffer, block.start, block.count, int(rank));
+      Part part = partOf(block.mesh, *block.buffer, block.start, block.count, int(rank));
       if (block.buffer->shards() == 1) {
         const auto [begin, end] = shares[rank];
         part.inTensor = elementsBefore(begin, before, block.count, size);

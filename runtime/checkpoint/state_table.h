@@ -27,7 +27,7 @@ struct StateTensor {
   /// The address of element `inBuffer` of the block's buffer in the arena of `rank`, in bytes, in
   /// the tier of the buffer.
   uint64_t place(const Block &block, int rank, uint64_t inBuffer) const {
-    return placeOf(*block.buffer, rank) + inBuffer * sizeOf(dtype());
+    return placeOf(block.mesh, *block.buffer, rank) + inBuffer * sizeOf(dtype());
   }
 };
 

@@ -32,8 +32,8 @@ Status runCollective(Communicator &communicator, const CollectiveCommand &collec
 namespace {
 class Resolver {
 public:
-  Resolver(int rank, const ArenaBases &bases, uint32_t firstCheck)
-      : rank(rank), bases(bases), nextCheck(firstCheck) {}
+  Resolver(const Mesh &mesh, int rank, const ArenaBases &bases, uint32_t firstCheck)
+      : mesh(mesh), rank(rank), bases(bases), nextCheck(firstCheck) {}
 
   Command resolve(const proto::Command &command) {
     return {resolveBody(command),    command.when(),    command.predicate(),
@@ -42,7 +42,7 @@ public:
 
 private:
   char *at(const proto::Address &address) const {
-    return bases[size_t(address.tier())] + placeOf(address, rank);
+    return bases[size_t(address.tier())] + placeOf(mesh, address, rank);
   }
 
   /// A copy within the host's memory is none of the device.
@@ -58,7 +58,7 @@ private:
       return CopyCommand{at(copy.src()), at(copy.dst()), copy.bytes(),
                          kindOf(copy.src().tier(), copy.dst().tier())};
     const proto::Address &memory = writes ? copy.src() : copy.dst();
-    return DiskCommand{writes, at(memory), placeOf(writes ? copy.dst() : copy.src(), rank),
+    return DiskCommand{writes, at(memory), placeOf(mesh, writes ? copy.dst() : copy.src(), rank),
                        copy.bytes()};
   }
 
@@ -84,6 +84,7 @@ private:
     return launch;
   }
 
+  Mesh mesh;
   int rank;
   const ArenaBases &bases;
   uint32_t nextCheck;
@@ -92,7 +93,7 @@ private:
 
 std::vector<CommandSegment> resolveCommands(const proto::Program &program, int rank,
                                             const ArenaBases &bases, uint32_t firstCheck) {
-  Resolver resolver(rank, bases, firstCheck);
+  Resolver resolver(meshOf(program), rank, bases, firstCheck);
   std::vector<CommandSegment> segments;
   uint32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {
@@ -114,7 +115,7 @@ static std::vector<uint32_t> settledBy(const proto::Program &program, const prot
   std::vector<uint32_t> settled;
   const std::vector<Access> accesses = accessesOf(program, command, rank);
   for (int i = 0; i < program.predicates_size(); ++i) {
-    const uint64_t place = placeOf(program.predicates(i), rank);
+    const uint64_t place = placeOf(meshOf(program), program.predicates(i), rank);
     if (std::any_of(accesses.begin(), accesses.end(), [place](const Access &access) {
           return access.writes && access.range.begin <= place && place < access.range.end;
         }))

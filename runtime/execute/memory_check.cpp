@@ -15,8 +15,9 @@ static constexpr uint64_t kMargin = 256;       // bytes
 static constexpr proto::Tier kInMemory[] = {proto::DEVICE, proto::HOST};
 
 MemoryCheck::MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases)
-    : program(program), rank(rank), bases(bases), accesses(accessesOf(program, rank)),
-      persistent(persistentBytes(program, rank)), trace(program, rank, accesses) {
+    : program(program), mesh(meshOf(program)), rank(rank), bases(bases),
+      accesses(accessesOf(program, rank)), persistent(persistentBytes(program, rank)),
+      trace(program, rank, accesses) {
   for (int evaluation = 0; evaluation < 2; ++evaluation)
     lists[size_t(evaluation)] = lifetimesOf(program, rank, accesses, evaluation != 0);
 }
@@ -130,7 +131,7 @@ bool MemoryCheck::begin(uint64_t, bool evaluation) {
   for (proto::Tier tier : kInMemory)
     persistent.forEachGap(arenaOf(tier), [&](ByteRange range) { poison(range); });
   for (const proto::Buffer &buffer : program.buffers()) {
-    const ByteRange range = rangeOf(buffer, rank);
+    const ByteRange range = rangeOf(mesh, buffer, rank);
     touch(range);
     if (buffer.role() == proto::GRADIENT) // an accumulator: its first iteration fills it
       poison(range);
@@ -145,7 +146,7 @@ bool MemoryCheck::applies(const proto::Rename &rename, uint64_t iteration, int s
       !runsInIteration(rename.when(), iteration, std::max(1u, program.segments(segment).repeat())))
     return false;
   return rename.predicate() == 0 ||
-         *at(placeOf(program.predicates(int(rename.predicate()) - 1), rank)) != 0;
+         *at(placeOf(mesh, program.predicates(int(rename.predicate()) - 1), rank)) != 0;
 }
 
 Status MemoryCheck::applyRenames() {
@@ -155,7 +156,7 @@ Status MemoryCheck::applyRenames() {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
       ZERO_RT_TRY(trace.rename(rename, applies(rename, moment.iteration, moment.segment), moment));
       if (rename.from() == 0)
-        touch(rangeOf(rename.place(), rename.place().bytes(), rank));
+        touch(rangeOf(mesh, rename.place(), rename.place().bytes(), rank));
     }
     measure();
     ZERO_RT_TRY(after());

@@ -58,6 +58,7 @@ private:
   void measure();
 
   const proto::Program &program;
+  Mesh mesh;
   int rank;
   ArenaBases bases;
   SegmentAccesses accesses;

@@ -162,7 +162,8 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
       return {};
     };
     return memory.at(block.buffer->tier())
-        .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, make);
+        .write(placeOf(block.mesh, *block.buffer, rank) + part.inBuffer * size, part.count * size,
+               make);
   };
   return forEachInitial(program, rank, memory, write);
 }
@@ -178,12 +179,12 @@ static void unscale(char *values, uint64_t count, float scale) {
 }
 
 /// The scale of the values of `gradient`.
-static Status readScale(const proto::Gradient &gradient, int rank, const MemoryByTier &memory,
-                        float &scale) {
+static Status readScale(const proto::Gradient &gradient, const Block &block, int rank,
+                        const MemoryByTier &memory, float &scale) {
   if (!gradient.has_scale())
     return {};
   return memory.at(gradient.scale().tier())
-      .read(placeOf(gradient.scale(), rank), sizeof(scale),
+      .read(placeOf(block.mesh, gradient.scale(), rank), sizeof(scale),
             [&](const char *piece, uint64_t, uint64_t bytes) {
               std::memcpy(&scale, piece, bytes);
               return Status();
@@ -197,7 +198,7 @@ Status readOwnGradient(const proto::Gradient &gradient, const Block &block, int 
   const DType stored = toDType(block.buffer->dtype()), dtype = gradientType(gradient);
   const uint64_t size = sizeOf(stored);
   float scale = 1;
-  ZERO_RT_TRY(readScale(gradient, rank, memory, scale));
+  ZERO_RT_TRY(readScale(gradient, block, rank, memory, scale));
   if (gradient.summands() > 1)
     scale *= static_cast<float>(gradient.summands());
   std::vector<char> values;
@@ -215,7 +216,8 @@ Status readOwnGradient(const proto::Gradient &gradient, const Block &block, int 
       return {};
     };
     return memory.at(block.buffer->tier())
-        .read(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size, use);
+        .read(placeOf(block.mesh, *block.buffer, rank) + part.inBuffer * size, part.count * size,
+              use);
   });
 }
 
@@ -224,7 +226,7 @@ Status setOwnPart(const Block &block, int rank, const MemoryByTier &memory,
   const uint64_t size = sizeOf(toDType(block.buffer->dtype()));
   return forEachPart(block, rank, [&](const Part &part) {
     return memory.at(block.buffer->tier())
-        .write(placeOf(*block.buffer, rank) + part.inBuffer * size, part.count * size,
+        .write(placeOf(block.mesh, *block.buffer, rank) + part.inBuffer * size, part.count * size,
                [&](char *piece, uint64_t done, uint64_t bytes) {
                  make(part.inTensor + done / size, bytes / size, piece);
                  return Status();

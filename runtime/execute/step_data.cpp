@@ -105,7 +105,7 @@ Status StepData::handOutGradients(const StepRequest &request) {
     auto take = [&](uint64_t offset, const char *values, uint64_t bytes) {
       return request.takeGradient(i, offset, values, bytes);
     };
-    for (const Block &block : blocksOf(gradient, program.parameterOf(gradient)))
+    for (const Block &block : blocksOf(tables(), gradient, program.parameterOf(gradient)))
       ZERO_RT_TRY(readOwnGradient(gradient, block, communicator.rank(), places, take));
   }
   return {};

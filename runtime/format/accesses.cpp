@@ -14,17 +14,17 @@ ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count) {
 
 /// `bytes` at an address, or where a buffer begins.
 template <typename Address>
-static RankRange rangeAt(const Address &address, uint64_t bytes, int rank) {
-  const uint64_t begin = positionOf(address.tier(), placeOf(address, std::max(rank, 0)));
-  return {{begin, begin + bytes}, rank == kEveryRank ? address.rank_stride() : 0};
+static RankRange rangeAt(const Mesh &mesh, const Address &address, uint64_t bytes, int rank) {
+  const uint64_t begin = positionOf(address.tier(), placeOf(mesh, address, std::max(rank, 0)));
+  return {{begin, begin + bytes}, rank == kEveryRank ? stridesOf(mesh, address) : PerAxis{}};
 }
 
-RankRange rangeOf(const proto::Address &address, uint64_t bytes, int rank) {
-  return rangeAt(address, bytes, rank);
+RankRange rangeOf(const Mesh &mesh, const proto::Address &address, uint64_t bytes, int rank) {
+  return rangeAt(mesh, address, bytes, rank);
 }
 
-RankRange rangeOf(const proto::Buffer &buffer, int rank) {
-  return rangeAt(buffer, buffer.elements() * sizeOf(toDType(buffer.dtype())), rank);
+RankRange rangeOf(const Mesh &mesh, const proto::Buffer &buffer, int rank) {
+  return rangeAt(mesh, buffer, buffer.elements() * sizeOf(toDType(buffer.dtype())), rank);
 }
 
 ByteRange rangeOf(const proto::Input &input) {
@@ -42,16 +42,24 @@ std::string describe(ByteRange range) {
                 static_cast<unsigned long long>(begin + range.size()), kNames[tierOf(range.begin)]);
 }
 
-static Access accessOf(const proto::Address &address, uint64_t bytes, int rank) {
-  return {rangeAt(address, bytes, rank), address.reads(),
+namespace {
+/// Ranks, of which one's accesses are listed, or those of all.
+struct Ranks {
+  Mesh mesh;
+  int rank;
+};
+} // namespace
+
+static Access accessOf(const proto::Address &address, uint64_t bytes, const Ranks &of) {
+  return {rangeAt(of.mesh, address, bytes, of.rank), address.reads(),
           positionOf(address.tier(), address.offset() - address.start()), address.writes(),
           positionOf(address.tier(), address.offset())};
 }
 
 /// A disk writes full blocks, so the rest of the last block of `copy` is overwritten.
-static std::vector<Access> accessesOf(const proto::Copy &copy, int rank) {
-  std::vector<Access> accesses{accessOf(copy.src(), copy.bytes(), rank),
-                               accessOf(copy.dst(), copy.bytes(), rank)};
+static std::vector<Access> accessesOf(const proto::Copy &copy, const Ranks &of) {
+  std::vector<Access> accesses{accessOf(copy.src(), copy.bytes(), of),
+                               accessOf(copy.dst(), copy.bytes(), of)};
   Access rest = accesses.back();
   rest.range.begin = rest.range.end;
   rest.range.end = (rest.range.end + kDiskAlignment - 1) / kDiskAlignment * kDiskAlignment;
@@ -61,12 +69,12 @@ static std::vector<Access> accessesOf(const proto::Copy &copy, int rank) {
   return accesses;
 }
 
-static std::vector<Access> accessesOf(const proto::Collective &collective, int ranks, int rank) {
+static std::vector<Access> accessesOf(const proto::Collective &collective, const Ranks &of) {
   const uint64_t size = sizeOf(toDType(collective.dtype()));
-  Access source =
-      accessOf(collective.src(), sourceElements(collective, uint64_t(ranks)) * size, rank);
+  const uint64_t members = groupSize(of.mesh, collective);
+  Access source = accessOf(collective.src(), sourceElements(collective, members) * size, of);
   Access destination =
-      accessOf(collective.dst(), destinationElements(collective, uint64_t(ranks)) * size, rank);
+      accessOf(collective.dst(), destinationElements(collective, members) * size, of);
   if (!areSameBytes(collective))
     return {source, destination};
   source.writes = destination.writes;
@@ -76,17 +84,18 @@ static std::vector<Access> accessesOf(const proto::Collective &collective, int r
 
 std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
                                int rank) {
+  const Ranks of{meshOf(program), rank};
   std::vector<Access> accesses;
   if (command.has_collective())
-    accesses = accessesOf(command.collective(), int(program.ranks()), rank);
+    accesses = accessesOf(command.collective(), of);
   else if (command.has_check())
-    accesses = {accessOf(command.check().value(), 2 * sizeof(int64_t), rank)};
+    accesses = {accessOf(command.check().value(), 2 * sizeof(int64_t), of)};
   else if (command.has_copy())
-    accesses = accessesOf(command.copy(), rank);
+    accesses = accessesOf(command.copy(), of);
   for (const proto::Address &argument : command.launch().args())
-    accesses.push_back(accessOf(argument, argument.bytes(), rank));
+    accesses.push_back(accessOf(argument, argument.bytes(), of));
   if (command.predicate() > 0)
-    accesses.push_back(accessOf(program.predicates(int(command.predicate()) - 1), 1, rank));
+    accesses.push_back(accessOf(program.predicates(int(command.predicate()) - 1), 1, of));
   return accesses;
 }
 
@@ -94,7 +103,7 @@ std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command) {
   std::vector<Access> all = accessesOf(program, command, kEveryRank);
   for (Access &access : all)
-    access.range = reachOf(access.range, int(program.ranks()));
+    access.range = reachOf(access.range, meshOf(program));
   return all;
 }
 

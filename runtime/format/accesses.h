@@ -44,16 +44,16 @@ struct Access {
 std::vector<Access> accessesOf(const proto::Program &program, const proto::Command &command,
                                int rank);
 
-/// The same for all ranks: each range covers its bytes on the first and on the last rank.
+/// The same for all ranks: each range covers its bytes on every rank.
 std::vector<Access> accessesOfAllRanks(const proto::Program &program,
                                        const proto::Command &command);
 
 /// The positions of `count` elements of `dtype` at `offset` of the device's arena.
 ByteRange rangeOf(uint64_t offset, proto::DType dtype, uint64_t count);
 /// Those of `bytes` at `address` on `rank`, or on kEveryRank.
-RankRange rangeOf(const proto::Address &address, uint64_t bytes, int rank);
+RankRange rangeOf(const Mesh &mesh, const proto::Address &address, uint64_t bytes, int rank);
 /// Those of `buffer`.
-RankRange rangeOf(const proto::Buffer &buffer, int rank);
+RankRange rangeOf(const Mesh &mesh, const proto::Buffer &buffer, int rank);
 ByteRange rangeOf(const proto::Input &input);
 ByteRange rangeOf(const proto::Output &output);
 

@@ -26,16 +26,24 @@ const CollectiveForm *formOf(proto::Collective::Kind kind) {
   return found == std::end(kForms) ? nullptr : found;
 }
 
-static uint64_t elementsOf(const proto::Collective &collective, Form::Size size, uint64_t ranks) {
-  return collective.elements() * (size == Form::Whole ? ranks : 1);
+AxisSet groupAxes(const Mesh &mesh, const proto::Collective &collective) {
+  return mesh.proper(collective.axes_size() == 0 ? kAllAxes : axisSet(collective.axes()));
 }
 
-uint64_t sourceElements(const proto::Collective &collective, uint64_t ranks) {
-  return elementsOf(collective, formOf(collective.kind())->source, ranks);
+uint64_t groupSize(const Mesh &mesh, const proto::Collective &collective) {
+  return uint64_t(collective.axes_size() == 0 ? mesh.ranks() : mesh.shares(collective.axes()));
 }
 
-uint64_t destinationElements(const proto::Collective &collective, uint64_t ranks) {
-  return elementsOf(collective, formOf(collective.kind())->destination, ranks);
+static uint64_t elementsOf(const proto::Collective &collective, Form::Size size, uint64_t members) {
+  return collective.elements() * (size == Form::Whole ? members : 1);
+}
+
+uint64_t sourceElements(const proto::Collective &collective, uint64_t members) {
+  return elementsOf(collective, formOf(collective.kind())->source, members);
+}
+
+uint64_t destinationElements(const proto::Collective &collective, uint64_t members) {
+  return elementsOf(collective, formOf(collective.kind())->destination, members);
 }
 
 bool areSameBytes(const proto::Collective &collective) {
@@ -43,26 +51,26 @@ bool areSameBytes(const proto::Collective &collective) {
   const proto::Address &source = collective.src(), &destination = collective.dst();
   return form.source == form.destination && source.tier() == destination.tier() &&
          source.offset() == destination.offset() &&
-         source.rank_stride() == destination.rank_stride();
+         std::ranges::equal(source.rank_strides(), destination.rank_strides());
 }
 
-uint64_t receivedElements(const proto::Collective &collective, uint64_t ranks, uint64_t rank) {
+uint64_t receivedElements(const proto::Collective &collective, uint64_t members, uint64_t index) {
   const uint64_t elements = collective.elements();
   const Form &form = *formOf(collective.kind());
   if (form.source != form.destination)
-    return elements * (ranks - 1);
+    return elements * (members - 1);
   if (!form.sums)
-    return rank == collective.root() ? 0 : elements;
-  // Each rank sums a slice of all ranks' data and reads the others' slices.
-  const uint64_t slice = (elements + ranks - 1) / ranks;
-  const uint64_t own = std::min(slice, elements - std::min(elements, slice * rank));
-  return own * (ranks - 1) + (elements - own);
+    return index == collective.root() ? 0 : elements;
+  // Each member sums a slice of all data and reads the others' slices.
+  const uint64_t slice = (elements + members - 1) / members;
+  const uint64_t own = std::min(slice, elements - std::min(elements, slice * index));
+  return own * (members - 1) + (elements - own);
 }
 
-uint64_t mostReceivedElements(const proto::Collective &collective, uint64_t ranks) {
-  // The first rank's slice is the largest; one of the first two is not the root.
-  const uint64_t first = receivedElements(collective, ranks, 0);
-  return ranks > 1 ? std::max(first, receivedElements(collective, ranks, 1)) : first;
+uint64_t mostReceivedElements(const proto::Collective &collective, uint64_t members) {
+  // The first member's slice is the largest; one of the first two is not the root.
+  const uint64_t first = receivedElements(collective, members, 0);
+  return members > 1 ? std::max(first, receivedElements(collective, members, 1)) : first;
 }
 
 } // namespace zero::rt

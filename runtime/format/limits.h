@@ -7,7 +7,7 @@
 
 namespace zero::rt {
 
-inline constexpr uint32_t kMostRanks = 4096;
+inline constexpr uint32_t kMostRanks = 4096;   ///< along kMostAxes axes (support/mesh.h) at most
 inline constexpr uint32_t kMostThreads = 1024; ///< of a rank
 /// Within these limits, rows and elements of a global batch can be counted.
 inline constexpr uint32_t kMostMicroBatches = 1'000'000;

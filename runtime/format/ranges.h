@@ -3,6 +3,8 @@
 #ifndef RUNTIME_FORMAT_RANGES_H
 #define RUNTIME_FORMAT_RANGES_H
 
+#include "runtime/support/mesh.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -15,19 +17,23 @@ struct ByteRange {
   uint64_t size() const { return end - begin; }
 };
 
-/// A range on many ranks. On each next rank it is `stride` further on.
+/// A range on many ranks. With each coordinate along an axis it is the stride of the axis further
+/// on.
 struct RankRange : ByteRange {
-  RankRange(ByteRange range, int64_t stride = 0) : ByteRange(range), stride(stride) {}
+  RankRange(ByteRange range, const PerAxis &strides = {}) : ByteRange(range), strides(strides) {}
   RankRange() = default;
-  int64_t stride = 0;
+  PerAxis strides{};
+
+  /// Whether it is the same on all ranks.
+  bool isShared() const { return strides == PerAxis{}; }
 };
 
-/// The bytes from the first to the last one that any of `ranks` ranks has in `range`. With a
-/// negated stride: the range of the first rank whose ranges on other ranks may overlap these bytes.
-inline ByteRange reachOf(const RankRange &range, int ranks) {
-  const int64_t last = range.stride * (ranks - 1);
-  return last < 0 ? ByteRange{range.begin - std::min(range.begin, uint64_t(-last)), range.end}
-                  : ByteRange{range.begin, range.end + uint64_t(last)};
+/// The bytes from the first to the last one that any rank of `mesh` has in `range`. With negated
+/// strides: the range of the first rank whose ranges on other ranks may overlap these bytes.
+inline ByteRange reachOf(const RankRange &range, const Mesh &mesh) {
+  const auto before = uint64_t(-mesh.leastShift(range.strides));
+  return {range.begin - std::min(range.begin, before),
+          range.end + uint64_t(mesh.mostShift(range.strides))};
 }
 
 /// A set of bytes as ranges that do not touch.

@@ -6,6 +6,7 @@
 #include "runtime/format/executable.pb.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
+#include "runtime/support/mesh.h"
 #include "runtime/support/status.h"
 
 #include <algorithm>
@@ -56,16 +57,25 @@ inline uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shap
   return count;
 }
 
+/// The ranks of `program`, of which validate() has checked the sizes.
+inline Mesh meshOf(const proto::Program &program) {
+  std::vector<int> sizes;
+  for (const proto::Axis &axis : program.mesh())
+    sizes.push_back(int(axis.size()));
+  return Mesh(sizes);
+}
+
 /// The elements of a tensor that one rank holds.
 struct Part {
   uint64_t inTensor = 0, inBuffer = 0, count = 0;
 };
 
 /// The part of `rank` of `count` elements that start at element `start` of `buffer`'s bucket.
-inline Part partOf(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank) {
+inline Part partOf(const Mesh &mesh, const proto::Buffer &buffer, uint64_t start, uint64_t count,
+                   int rank) {
   if (buffer.shards() == 1)
     return {0, start, count};
-  uint64_t first = static_cast<uint64_t>(rank) * buffer.elements();
+  uint64_t first = uint64_t(mesh.share(buffer.shard_axes(), rank)) * buffer.elements();
   uint64_t low = std::max(start, first);
   uint64_t high = std::min(start + count, first + buffer.elements());
   return low < high ? Part{low - start, low - first, high - low} : Part{};
@@ -95,6 +105,7 @@ struct Block {
   uint64_t count = 0;
   const proto::Buffer *buffer = nullptr;
   uint64_t start = 0; ///< elements, in the buffer's bucket
+  Mesh mesh = {};     ///< of the program
 };
 
 /// Which elements indices [begin, begin + extent) of dimension `axis` are.
@@ -110,13 +121,13 @@ inline Strided sliceOf(std::span<const uint64_t> shape, uint32_t axis, uint64_t 
 /// The blocks of `tensor`, which validate() has passed; `place(i)` is the pair of buffer and
 /// start of tile i, or of the tensor itself.
 template <typename Place>
-std::vector<Block> blocksOf(const proto::Tensor &tensor, Place place) {
+std::vector<Block> blocksOf(const Mesh &mesh, const proto::Tensor &tensor, Place place) {
   const uint64_t count = elementsOf(tensor.shape());
   const auto shape = shapeOf(tensor.shape());
   std::vector<Block> blocks;
   auto add = [&](Strided elements, uint64_t own) {
     auto [buffer, start] = place(int(blocks.size()));
-    blocks.push_back({elements, own, buffer, start});
+    blocks.push_back({elements, own, buffer, start, mesh});
   };
   if (tensor.tiles_size() == 0)
     add({0, count, count}, count);
@@ -131,7 +142,7 @@ std::vector<Block> blocksOf(const proto::Tensor &tensor, Place place) {
 
 /// The places of `tensor` in the buffers of `program`.
 inline std::vector<Block> blocksOf(const proto::Program &program, const proto::Tensor &tensor) {
-  return blocksOf(tensor, [&](int i) {
+  return blocksOf(meshOf(program), tensor, [&](int i) {
     const bool isTiled = tensor.tiles_size() > 0;
     const uint32_t buffer = isTiled ? tensor.tiles(i).buffer() : tensor.buffer();
     return std::pair(&program.buffers(int(buffer)),
@@ -140,9 +151,9 @@ inline std::vector<Block> blocksOf(const proto::Program &program, const proto::T
 }
 
 /// The places of `gradient` of `parameter`.
-inline std::vector<Block> blocksOf(const proto::Gradient &gradient,
+inline std::vector<Block> blocksOf(const proto::Program &program, const proto::Gradient &gradient,
                                    const proto::Tensor &parameter) {
-  return blocksOf(parameter, [&](int i) {
+  return blocksOf(meshOf(program), parameter, [&](int i) {
     const bool isTiled = gradient.tiles_size() > 0;
     return std::pair(isTiled ? &gradient.tiles(i).buffer() : &gradient.buffer(),
                      isTiled ? gradient.tiles(i).start() : gradient.start());
@@ -163,7 +174,7 @@ inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradi
 /// without gaps. Ends at the first one for which `use` fails.
 template <typename Use>
 Status forEachPart(const Block &block, int rank, uint64_t begin, uint64_t end, Use use) {
-  const Part all = partOf(*block.buffer, block.start, block.count, rank);
+  const Part all = partOf(block.mesh, *block.buffer, block.start, block.count, rank);
   const uint64_t stop = std::min(all.inTensor + all.count, block.elements.from(end));
   for (uint64_t at = std::max(all.inTensor, block.elements.from(begin)); at < stop;) {
     const uint64_t count = std::min(block.elements.runFrom(at), stop - at);
@@ -190,10 +201,20 @@ inline uint64_t microBatchesOf(const proto::Program &program) {
   return std::max<uint64_t>(1, program.micro_batches());
 }
 
-/// The address of a buffer or another address in the arena of `rank`, in bytes.
+/// What each axis of `mesh` adds to the place of `address`, a buffer or another address.
 template <typename Address>
-uint64_t placeOf(const Address &address, int rank) {
-  return address.offset() + static_cast<uint64_t>(rank * address.rank_stride());
+PerAxis stridesOf(const Mesh &mesh, const Address &address) {
+  PerAxis strides{};
+  for (int axis = 0; axis < std::min(mesh.axes(), address.rank_strides_size()); ++axis)
+    if (mesh.size(axis) > 1)
+      strides[size_t(axis)] = address.rank_strides(axis);
+  return strides;
+}
+
+/// The place of a buffer or another address in the arena of `rank`, in bytes.
+template <typename Address>
+uint64_t placeOf(const Mesh &mesh, const Address &address, int rank) {
+  return address.offset() + uint64_t(mesh.shift(stridesOf(mesh, address), rank));
 }
 
 } // namespace zero::rt

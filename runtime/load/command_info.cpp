@@ -37,8 +37,8 @@ static zero_rt_command_info describe(const proto::Program &program, const proto:
 static zero_rt_command_info describe(const proto::Program &program,
                                      const proto::Collective &collective) {
   const CollectiveForm &form = *formOf(collective.kind());
-  const uint64_t bytes =
-      mostReceivedElements(collective, program.ranks()) * sizeOf(toDType(collective.dtype()));
+  const uint64_t bytes = mostReceivedElements(collective, groupSize(meshOf(program), collective)) *
+                         sizeOf(toDType(collective.dtype()));
   return {form.command, form.name, nullptr, 0, bytes, 0, 0, {}, 0};
 }
 

@@ -31,6 +31,7 @@ struct LoadedProgram {
 
   const proto::Program &tables() const { return executable.program; }
   int ranks() const { return static_cast<int>(tables().ranks()); }
+  Mesh mesh() const { return meshOf(tables()); }
   /// The tensor that has the value of `tensor` for users: its master, or itself.
   const proto::Tensor &valueOf(const proto::Tensor &tensor) const;
   /// The parameter of `gradient`.

@@ -16,9 +16,30 @@
 
 namespace zero::rt {
 
+/// The sizes of the axes multiply to the number of ranks.
+static Status checkMesh(const proto::Program &program) {
+  if (program.mesh_size() > kMostAxes)
+    return fail(ZERO_RT_UNSUPPORTED, "expected a mesh of at most %d axes, got %d", kMostAxes,
+                program.mesh_size());
+  uint64_t product = 1;
+  for (const proto::Axis &axis : program.mesh()) {
+    if (axis.size() < 1 || axis.size() > kMostRanks)
+      return badTable("axis", axis.name(), "its size is 0, or larger than that of any mesh");
+    product = std::min<uint64_t>(product * axis.size(), kMostRanks + 1);
+  }
+  if (program.mesh_size() == 0 || product != program.ranks())
+    return fail(ZERO_RT_BAD_FILE, "expected axes of the mesh whose sizes multiply to %u ranks",
+                program.ranks());
+  const Mesh mesh = meshOf(program);
+  for (const proto::Volume &volume : program.volumes())
+    ZERO_RT_TRY(checkAxes(mesh, "table", "volumes", volume.axes(), AxisOrder::Ascending));
+  return checkAxes(mesh, "table", "data_axes", program.data_axes(), AxisOrder::Ascending);
+}
+
 static Status checkSizes(const proto::Program &program) {
   if (program.ranks() < 1 || program.ranks() > kMostRanks)
     return fail(ZERO_RT_BAD_FILE, "expected 1 to %u ranks, got %u", kMostRanks, program.ranks());
+  ZERO_RT_TRY(checkMesh(program));
   if (program.ranks_per_node() > program.ranks())
     return fail(ZERO_RT_BAD_FILE, "%u ranks of a node among %u", program.ranks_per_node(),
                 program.ranks());
@@ -59,8 +80,10 @@ static Status checkInput(const proto::Program &program, const Bounds &bounds,
   proto::DType dtype = input.kind() == proto::Input::LEARNING_RATE ? proto::F32
                        : input.kind() == proto::Input::TRAINING    ? proto::I1
                                                                    : proto::I64;
-  if (input.kind() > proto::Input::TRAINING || input.dtype() != dtype || input.shape_size() != 0)
+  if (input.kind() > proto::Input::COORDINATE || input.dtype() != dtype || input.shape_size() != 0)
     return badTable("input", input.name(), "expected a scalar of its kind's type");
+  if (input.kind() == proto::Input::COORDINATE && input.axis() >= uint32_t(program.mesh_size()))
+    return badTable("input", input.name(), "an axis that the mesh does not have");
   return {};
 }
 

@@ -147,13 +147,16 @@ private:
   Status checkCollective(const proto::Command &command) {
     const proto::Collective &collective = command.collective();
     uint64_t slice, whole;
+    ZERO_RT_TRY(checkAxes(bounds.getMesh(), "command", command.label(), collective.axes(),
+                          AxisOrder::Ascending));
+    const uint64_t members = groupSize(bounds.getMesh(), collective);
     const CollectiveForm *known = formOf(collective.kind());
     if (!known)
       return badTable("command", command.label(), "a collective that this runtime does not know");
     if (command.predicate() != 0)
       return badTable("command", command.label(), "a collective with a predicate");
     if (!sizeInBytes(collective.dtype(), collective.elements(), slice) ||
-        !checkedMultiply(slice, program.ranks(), whole))
+        !checkedMultiply(slice, members, whole))
       return badTable("command", command.label(), "bad element type or size");
     const CollectiveForm &form = *known;
     if (form.sums &&
@@ -161,8 +164,8 @@ private:
       return badTable("command", command.label(), "a sum over ranks of a type that has none");
     if (form.inPlace && !areSameBytes(collective))
       return badTable("command", command.label(), "an all-reduce that is not in place");
-    if (collective.root() >= program.ranks())
-      return badTable("command", command.label(), "a root that is no rank of the program");
+    if (collective.root() >= members)
+      return badTable("command", command.label(), "a root that is no member of its group");
     auto bytesOf = [&](CollectiveForm::Size size) {
       return size == CollectiveForm::Whole ? whole : slice;
     };

@@ -35,14 +35,16 @@ public:
 private:
   Status checkBuffer(const proto::Buffer &buffer) {
     uint64_t bytes, all;
-    if (buffer.shards() != 1 && buffer.shards() != program.ranks())
-      return badTable("buffer", buffer.name(), "its shards are neither 1 nor the number of ranks");
+    ZERO_RT_TRY(
+        checkAxes(bounds.getMesh(), "buffer", buffer.name(), buffer.shard_axes(), AxisOrder::Any));
+    if (buffer.shards() != uint32_t(bounds.getMesh().shares(buffer.shard_axes())))
+      return badTable("buffer", buffer.name(), "its shards are not those of its axes");
     if (!sizeInBytes(buffer.dtype(), buffer.elements(), bytes) ||
         !checkedMultiply(buffer.elements(), buffer.shards(), all))
       return badTable("buffer", buffer.name(), "bad element type or size");
     proto::Address address;
     address.set_offset(buffer.offset());
-    address.set_rank_stride(buffer.rank_stride());
+    *address.mutable_rank_strides() = buffer.rank_strides();
     address.set_tier(buffer.tier());
     return bounds.check(buffer.name().c_str(), address, bytes);
   }
@@ -153,7 +155,7 @@ private:
         return badTable("gradient", name, "no such parameter");
       if (gradient.tiles_size() != parameter->second->tiles_size())
         return badTable("gradient", name, "its tiles are not those of the parameter");
-      for (const Block &block : blocksOf(gradient, *parameter->second)) {
+      for (const Block &block : blocksOf(program, gradient, *parameter->second)) {
         ZERO_RT_TRY(checkBuffer(*block.buffer));
         ZERO_RT_TRY(checkMember("gradient", name, *block.buffer, block.start, block.count));
         if (block.buffer->dtype() != gradientBuffer(gradient).dtype())

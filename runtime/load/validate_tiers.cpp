@@ -43,7 +43,8 @@ static Status expectOnDevice(const char *what, const std::string &label,
 
 static bool isWholeBlocks(const proto::Address &address) {
   return address.offset() % kDiskAlignment == 0 &&
-         address.rank_stride() % int64_t(kDiskAlignment) == 0;
+         std::ranges::all_of(address.rank_strides(),
+                             [](int64_t stride) { return stride % int64_t(kDiskAlignment) == 0; });
 }
 
 /// A transfer to or from the disk.

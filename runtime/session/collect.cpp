@@ -137,13 +137,14 @@ static Status collect(Ranks &ranks, const std::vector<Block> &blocks, uint64_t s
 
 Status collectTensor(Ranks &ranks, const proto::Tensor &tensor, const ValueRange &range,
                      void *destination) {
+  const Mesh mesh = ranks.program().mesh();
   auto read = [&](const OwnPart &part, uint64_t offset, char *to, uint64_t count) {
     Rank *owner = nullptr;
     ZERO_RT_TRY(ranks.find(part.rank, owner));
     return owner->getMemory()
         .byTier()
         .at(part.buffer->tier())
-        .read(placeOf(*part.buffer, part.rank) + part.inBuffer + offset, count,
+        .read(placeOf(mesh, *part.buffer, part.rank) + part.inBuffer + offset, count,
               [&](const char *from, uint64_t done, uint64_t bytes) {
                 std::memcpy(to + done, from, bytes);
                 return Status();
@@ -158,8 +159,9 @@ Status collectGradient(Ranks &ranks, const proto::Gradient &gradient, const Valu
   auto readPart = [&](const OwnPart &part, uint64_t offset, char *to, uint64_t count) {
     return read(range.offset + part.inRange + offset, to, count);
   };
-  return collect(ranks, blocksOf(gradient, ranks.program().parameterOf(gradient)),
-                 sizeOf(gradientType(gradient)), range, static_cast<char *>(destination), readPart);
+  return collect(
+      ranks, blocksOf(ranks.program().tables(), gradient, ranks.program().parameterOf(gradient)),
+      sizeOf(gradientType(gradient)), range, static_cast<char *>(destination), readPart);
 }
 
 Status fetch(Ranks &ranks, int rank, const void *source, void *destination, uint64_t bytes) {

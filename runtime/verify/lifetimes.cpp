@@ -17,9 +17,10 @@ SegmentAccesses accessesOf(const proto::Program &program, int rank) {
 }
 
 RangeSet persistentBytes(const proto::Program &program, int rank) {
+  const Mesh mesh = meshOf(program);
   RangeSet bytes;
   for (const proto::Buffer &buffer : program.buffers())
-    bytes.add(rangeOf(buffer, rank));
+    bytes.add(rangeOf(mesh, buffer, rank));
   return bytes;
 }
 
@@ -95,8 +96,8 @@ namespace {
 class Backward {
 public:
   Backward(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates)
-      : program(program), rank(rank), accesses(accesses), evaluates(evaluates),
-        persistent(persistentBytes(program, rank)) {}
+      : program(program), mesh(meshOf(program)), rank(rank), accesses(accesses),
+        evaluates(evaluates), persistent(persistentBytes(program, rank)) {}
 
   void visit(Moment &moment) {
     reads.clear(), writes.clear(), overwrites = true;
@@ -147,7 +148,7 @@ private:
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
       if (rename.from() == 0 || rename.strict())
         add(rename.strict() ? reads : writes,
-            rangeOf(rename.place(), rename.place().bytes(), rank));
+            rangeOf(mesh, rename.place(), rename.place().bytes(), rank));
     }
   }
 
@@ -176,14 +177,15 @@ private:
       return;
     for (const proto::Gradient &gradient : program.gradients()) {
       for (const proto::Buffer *buffer : buffersOf(gradient))
-        add(reads, rangeOf(*buffer, rank));
-      const uint64_t scale = placeOf(gradient.scale(), rank);
+        add(reads, rangeOf(mesh, *buffer, rank));
+      const uint64_t scale = placeOf(mesh, gradient.scale(), rank);
       if (gradient.has_scale())
         add(reads, {scale, scale + sizeof(float)});
     }
   }
 
   const proto::Program &program;
+  Mesh mesh;
   int rank;
   const SegmentAccesses &accesses;
   bool evaluates;

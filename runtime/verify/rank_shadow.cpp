@@ -25,17 +25,16 @@ static void blur(Shadow &slices, ByteRange range, uint32_t from) {
   writeAll(slices, blurred);
 }
 
-/// The places on the first rank of slices of `stride` that are, on every rank, in `range`, which
+/// The places on the first rank of slices of `strides` that are, on every rank, in `range`, which
 /// all ranks share.
-ByteRange RankShadow::inside(ByteRange range, int64_t stride) const {
-  const int64_t last = stride * (ranks - 1);
-  const uint64_t begin = range.begin + uint64_t(std::max<int64_t>(-last, 0));
-  const uint64_t end = range.end - std::min(range.end, uint64_t(std::max<int64_t>(last, 0)));
+ByteRange RankShadow::inside(ByteRange range, const PerAxis &strides) const {
+  const uint64_t begin = range.begin + uint64_t(-mesh.leastShift(strides));
+  const uint64_t end = range.end - std::min(range.end, uint64_t(mesh.mostShift(strides)));
   return {begin, std::max(begin, end)};
 }
 
 ByteRange RankShadow::common(const RankRange &one, const RankRange &other) const {
-  const bool alike = one.stride == other.stride;
+  const bool alike = one.strides == other.strides;
   const ByteRange a = alike ? ByteRange(one) : reach(one);
   const ByteRange b = alike ? ByteRange(other) : reach(other);
   const uint64_t begin = std::max(a.begin, b.begin);
@@ -50,27 +49,27 @@ void RankShadow::clear() {
 
 void RankShadow::write(RankRange range, Content content) {
   content.time = ++clock;
-  if (range.stride != 0) {
+  if (!range.isShared()) {
     content.live = true; // if dead, the layer below would be visible
-    slices.try_emplace(range.stride, bytes).first->second.write(range, content);
+    slices.try_emplace(range.strides, bytes).first->second.write(range, content);
     return;
   }
   shared.write(range, content);
-  for (auto &[stride, layer] : slices) // these are no longer visible
+  for (auto &[strides, layer] : slices) // these are no longer visible
     if (!layer.isDead())
-      layer.kill(inside(range, stride));
+      layer.kill(inside(range, strides));
 }
 
 void RankShadow::rename(RankRange range, uint32_t from, uint32_t to, uint64_t origin) {
   if (range.begin >= range.end)
     return;
-  if (range.stride != 0)
+  if (!range.isShared())
     return renameSlices(range, from, to, origin);
   shared.rename(range, from, to, origin, from == 0 ? ++clock : 0);
-  for (auto &[stride, layer] : slices) {
+  for (auto &[strides, layer] : slices) {
     if (from == 0 || layer.isDead()) // all is as new
       continue;
-    const ByteRange touched = touching(range, stride), all = inside(range, stride);
+    const ByteRange touched = touching(range, strides), all = inside(range, strides);
     if (all.size() > 0)
       layer.rename(all, from, to, origin);
     blur(layer, {touched.begin, all.size() > 0 ? all.begin : touched.end}, from);
@@ -80,13 +79,13 @@ void RankShadow::rename(RankRange range, uint32_t from, uint32_t to, uint64_t or
 
 /// Renames the contents of slices on all ranks, on none, or on some.
 void RankShadow::renameSlices(RankRange range, uint32_t from, uint32_t to, uint64_t origin) {
-  Shadow &own = slices.try_emplace(range.stride, bytes).first->second;
+  Shadow &own = slices.try_emplace(range.strides, bytes).first->second;
   Parts made;
   ++clock;
   own.forEach(range, [&](ByteRange part, const Content &) {
     bool some = from == 0, all = true;
     Content renamed{to, origin, Content::Nobody, true, clock};
-    forEach({part, range.stride}, [&](ByteRange, const Content &found) {
+    forEach({part, range.strides}, [&](ByteRange, const Content &found) {
       const bool isIt = from == 0 || (found.live && found.value == from);
       some |= isIt, all &= isIt;
       renamed.writer = isIt ? found.writer : renamed.writer;
@@ -105,13 +104,13 @@ bool RankShadow::isSame(const RankShadow &other) const {
   std::vector<std::pair<uint64_t, uint64_t>> times;
   if (!shared.isSame(other.shared, times))
     return false;
-  for (const auto &[stride, layer] : slices) {
-    const Shadow *own = other.slicesOf(stride);
+  for (const auto &[strides, layer] : slices) {
+    const Shadow *own = other.slicesOf(strides);
     if (!layer.isSame(own ? *own : none, times))
       return false;
   }
-  for (const auto &[stride, layer] : other.slices)
-    if (!slicesOf(stride) && !layer.isDead())
+  for (const auto &[strides, layer] : other.slices)
+    if (!slicesOf(strides) && !layer.isDead())
       return false;
   std::sort(times.begin(), times.end());
   return slices.empty() || std::is_sorted(times.begin(), times.end(),

@@ -1,9 +1,8 @@
 //===- rank_shadow.h - contents of all ranks' bytes -------------*- C++ -*-===//
 // Ranks differ in the places of their slices, and there may be thousands. So all ranks are tracked
-// are tracked together: shared bytes by their place, slices by their place on the first rank,
-// separately for
-// each stride. On each rank the last write counts; if the last write differs between ranks, a
-// reader sees all candidates.
+// together: shared bytes by their place, slices by their place on the first rank,
+// separately for each list of strides. On each rank the last write counts; if the last write
+// differs between ranks, a reader sees all candidates.
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_VERIFY_RANK_SHADOW_H
@@ -13,10 +12,10 @@
 
 namespace zero::rt {
 
-/// The contents of the arenas of `ranks` ranks; of one, if nothing has a stride.
+/// The contents of the arenas of the ranks of `mesh`; of one, if nothing has a stride.
 class RankShadow {
 public:
-  RankShadow(uint64_t bytes, int ranks) : bytes(bytes), ranks(ranks), shared(bytes) {}
+  RankShadow(uint64_t bytes, const Mesh &mesh) : bytes(bytes), mesh(mesh), shared(bytes) {}
 
   void clear();
   /// Dead bytes may have any contents.
@@ -28,18 +27,19 @@ public:
   /// Calls body(ByteRange, const Content &) for all that some rank may have in `range`.
   template <typename Body>
   void forEach(RankRange range, Body body) const {
-    if (const Shadow *own = slicesOf(range.stride))
+    if (const Shadow *own = slicesOf(range.strides))
       own->forEach(range, [&](ByteRange part, const Content &slice) {
-        forEachVisible({part, range.stride}, slice, body);
+        forEachVisible({part, range.strides}, slice, body);
       });
-    else if (range.stride != 0)
+    else if (!range.isShared())
       forEachVisible(range, Content(), body);
     else
       shared.forEach(
           range, [&](ByteRange part, const Content &) { forEachVisible(part, Content(), body); });
   }
 
-  /// The bytes that some rank has in both: of one stride, where the first rank has them.
+  /// The bytes that some rank has in both: if they have the same strides, where the first rank has
+  /// them.
   ByteRange common(const RankRange &one, const RankRange &other) const;
 
   uint64_t liveBytes(proto::Tier tier) const { return shared.liveBytes(tier); }
@@ -48,14 +48,16 @@ public:
   bool isSame(const RankShadow &other) const;
 
 private:
-  ByteRange reach(const RankRange &range) const { return reachOf(range, ranks); }
-  /// The range of slices of `stride` on the first rank that overlap `range` on some rank.
-  ByteRange touching(const RankRange &range, int64_t stride) const {
-    return reach({reach(range), -stride});
+  ByteRange reach(const RankRange &range) const { return reachOf(range, mesh); }
+  /// The range of slices of `strides` on the first rank that overlap `range` on some rank.
+  ByteRange touching(const RankRange &range, PerAxis strides) const {
+    for (int64_t &stride : strides)
+      stride = -stride;
+    return reach({reach(range), strides});
   }
-  ByteRange inside(ByteRange range, int64_t stride) const;
-  const Shadow *slicesOf(int64_t stride) const {
-    auto it = slices.find(stride);
+  ByteRange inside(ByteRange range, const PerAxis &strides) const;
+  const Shadow *slicesOf(const PerAxis &strides) const {
+    auto it = slices.find(strides);
     return it == slices.end() ? nullptr : &it->second;
   }
 
@@ -77,17 +79,17 @@ private:
       });
     };
     seeLater(written, reach(part), shared);
-    for (const auto &[stride, layer] : slices)
-      if (stride != part.stride && !layer.isDead())
-        seeLater(std::max(written, int64_t(oldest)), touching(part, stride), layer);
+    for (const auto &[strides, layer] : slices)
+      if (strides != part.strides && !layer.isDead())
+        seeLater(std::max(written, int64_t(oldest)), touching(part, strides), layer);
   }
   void renameSlices(RankRange range, uint32_t from, uint32_t to, uint64_t origin);
 
   uint64_t bytes;
-  int ranks;
+  Mesh mesh;
   uint64_t clock = 0;               ///< the last write's time
   Shadow shared;                    ///< bytes at the same place on all ranks
-  std::map<int64_t, Shadow> slices; ///< by stride, where the first rank has them; dead: none
+  std::map<PerAxis, Shadow> slices; ///< by strides, where the first rank has them; dead: none
 };
 
 } // namespace zero::rt

@@ -84,7 +84,7 @@ bool Check::runs(Course &course, proto::Command::When when, uint32_t predicate,
 /// Predicates that the command of `moment` may have written can be anything.
 void Check::forget(Course &course, const Moment &moment) {
   for (int i = 0; i < program.predicates_size(); ++i) {
-    const RankRange place = rangeOf(program.predicates(i), 1, rank);
+    const RankRange place = rangeOf(course.trace.getMesh(), program.predicates(i), 1, rank);
     for (const Access &access : course.trace.operandsOf(moment))
       if (access.writes && course.trace.contents().common(access.range, place).size() > 0)
         course.predicates[size_t(i)] = Course::Unknown;

@@ -2,6 +2,7 @@
 
 #include "runtime/verify/value_trace.h"
 
+#include "runtime/format/collectives.h"
 #include "runtime/format/tables.h"
 
 namespace zero::rt {
@@ -10,8 +11,8 @@ namespace zero::rt {
 static constexpr uint64_t kPositions = uint64_t(proto::Tier_ARRAYSIZE) * kTierBytes;
 
 ValueTrace::ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses)
-    : program(program), rank(rank), accesses(accesses),
-      shadow(kPositions, rank == kEveryRank ? int(program.ranks()) : 1) {
+    : program(program), mesh(meshOf(program)), rank(rank), accesses(accesses),
+      shadow(kPositions, rank == kEveryRank ? mesh : Mesh()) {
   int64_t count = 0;
   for (const proto::Segment &segment : program.segments()) {
     first.push_back(count);
@@ -82,12 +83,23 @@ Status ValueTrace::wrong(const std::string &reader, ByteRange range, const Conte
 
 /// Whether the smaller of a collective's source and destination is each rank's slice of the
 /// larger one.
-bool ValueTrace::areOwnSlice(const std::vector<Access> &touched) const {
+bool ValueTrace::areOwnSlice(const proto::Collective &collective,
+                             const std::vector<Access> &touched) const {
   auto [small, large] = std::minmax(touched[0].range, touched[1].range,
                                     [](auto a, auto b) { return a.size() < b.size(); });
-  if (rank == kEveryRank)
-    return small.begin == large.begin && small.stride == large.stride + int64_t(small.size());
-  return small.begin == large.begin + uint64_t(rank) * small.size();
+  const AxisSet axes = groupAxes(mesh, collective);
+  PerAxis strides = large.strides; // of the slices
+  auto stride = int64_t(small.size());
+  uint64_t begin = large.begin;
+  for (int axis = mesh.axes(); axis-- > 0;) {
+    if (!(axes >> axis & 1))
+      continue;
+    strides[size_t(axis)] += stride;
+    if (rank != kEveryRank)
+      begin += uint64_t(mesh.coordinate(rank, axis) * stride);
+    stride *= mesh.size(axis);
+  }
+  return small.begin == begin && (rank != kEveryRank || small.strides == strides);
 }
 
 /// The first part of `range` that does not hold `value`, or, if that is 0, anything that is
@@ -124,7 +136,7 @@ Status ValueTrace::expectApart(const Moment &moment) const {
     for (const Access &other : touched) {
       const ByteRange common = shadow.common(written.range, other.range);
       if (&written == &other || !written.writes || common.begin >= common.end ||
-          (command.has_collective() && areOwnSlice(touched)))
+          (command.has_collective() && areOwnSlice(command.collective(), touched)))
         continue;
       return fail(ZERO_RT_INTERNAL, "%s%s: it writes %s twice, or also reads them",
                   prefix().c_str(), nameOf(moment).c_str(), describe(common).c_str());
@@ -140,11 +152,11 @@ void ValueTrace::begin() {
   shadow.clear();
   places.clear();
   for (const proto::Buffer &buffer : program.buffers()) {
-    const RankRange range = rangeOf(buffer, rank);
+    const RankRange range = rangeOf(mesh, buffer, rank);
     const uint64_t origin = positionOf(buffer.tier(), buffer.offset());
     shadow.write(range, {buffer.value(), origin, Content::State, true, 0, Content::State});
     auto &known = places[buffer.value()];
-    if (range.stride == 0)
+    if (range.isShared())
       known.emplace(range.begin, range.end, origin);
   }
 }
@@ -167,7 +179,7 @@ std::set<int64_t> ValueTrace::versionsIn(RankRange range, uint32_t value) const 
 /// Ranges that differ between ranks are not tracked separately, so values there remain.
 void ValueTrace::takeOver(RankRange range, uint32_t value, uint64_t origin) {
   auto known = places.find(value);
-  if (known == places.end() || range.stride != 0)
+  if (known == places.end() || !range.isShared())
     return;
   const std::set<int64_t> versions = versionsIn(range, value);
   if (versions.empty())
@@ -191,7 +203,7 @@ void ValueTrace::takeOver(RankRange range, uint32_t value, uint64_t origin) {
 
 Status ValueTrace::rename(const proto::Rename &rename, bool applies, const Moment &moment) {
   const proto::Address &place = rename.place();
-  const RankRange range = rangeOf(place, place.bytes(), rank);
+  const RankRange range = rangeOf(mesh, place, place.bytes(), rank);
   const uint64_t origin = positionOf(place.tier(), place.offset());
   if (rename.strict() && applies)
     ZERO_RT_TRY(expect(range, rename.from(), origin - place.start(), nameOf(moment)));
@@ -222,7 +234,7 @@ Status ValueTrace::readOperands(const Moment &moment) const {
 /// A copy has the time of its source.
 void ValueTrace::writeCopy(const Access &from, const Access &to, int64_t writer) {
   std::vector<std::pair<ByteRange, int64_t>> pieces;
-  if (from.range.stride == 0 && to.range.stride == 0)
+  if (from.range.isShared() && to.range.isShared())
     shadow.forEach(from.range, [&](ByteRange part, const Content &content) {
       pieces.emplace_back(ByteRange{part.begin - from.range.begin, part.end - from.range.begin},
                           content.version);
@@ -284,10 +296,11 @@ Status ValueTrace::readGradients() const {
   for (const proto::Gradient &gradient : program.gradients()) {
     const std::string reader = "the gradient of '" + escape(gradient.parameter()) + "'";
     for (const proto::Buffer *buffer : buffersOf(gradient))
-      ZERO_RT_TRY(expect(rangeOf(*buffer, rank), buffer->value(),
+      ZERO_RT_TRY(expect(rangeOf(mesh, *buffer, rank), buffer->value(),
                          positionOf(buffer->tier(), buffer->offset()), reader));
     if (gradient.has_scale())
-      ZERO_RT_TRY(expect(rangeOf(gradient.scale(), sizeof(float), rank), gradient.scale().reads(),
+      ZERO_RT_TRY(expect(rangeOf(mesh, gradient.scale(), sizeof(float), rank),
+                         gradient.scale().reads(),
                          gradient.scale().offset() - gradient.scale().start(), reader));
   }
   return {};
@@ -304,7 +317,7 @@ Status ValueTrace::end(bool evaluates) const {
   ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
   for (const proto::Buffer &buffer : program.buffers())
     if (buffer.role() != proto::GRADIENT)
-      ZERO_RT_TRY(expect(rangeOf(buffer, rank), buffer.value(),
+      ZERO_RT_TRY(expect(rangeOf(mesh, buffer, rank), buffer.value(),
                          positionOf(buffer.tier(), buffer.offset()),
                          "the next step's '" + escape(buffer.name()) + "'"));
   return {};

@@ -46,6 +46,7 @@ public:
   /// Checks the reads at the end of a step, by the caller and by the next step.
   Status end(bool evaluates) const;
 
+  const Mesh &getMesh() const { return mesh; }
   const RankShadow &contents() const { return shadow; }
   /// Whether every reader finds the same here and there.
   bool isSame(const ValueTrace &other) const {
@@ -70,7 +71,7 @@ private:
   /// `range` now contains a state's `value`. If it was recomputed, other places with an older value
   /// are dead.
   void takeOver(RankRange range, uint32_t value, uint64_t origin);
-  bool areOwnSlice(const std::vector<Access> &touched) const;
+  bool areOwnSlice(const proto::Collective &collective, const std::vector<Access> &touched) const;
   bool readsVoid(const Moment &moment) const;
   /// "rank 1, ", where it is one.
   std::string prefix() const;
@@ -80,6 +81,7 @@ private:
   Status wrong(const std::string &reader, ByteRange range, const Content &found) const;
 
   const proto::Program &program;
+  Mesh mesh;
   int rank;
   const SegmentAccesses &accesses;
   std::vector<int64_t> first; ///< command of each segment, counted over all

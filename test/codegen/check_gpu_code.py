@@ -69,9 +69,10 @@ def check_alignment(checks, label, program, entries):
         text = entries[kernel.gpu.entries[0].symbol] if kernel.HasField("gpu") else ""
         for alignment, number in ALIGNED.findall(text):
             address = launch.args[int(number)]
-            checks.that(address.offset % int(alignment) == address.rank_stride % int(alignment) == 0,
+            checks.that(all(each % int(alignment) == 0
+                            for each in [address.offset, *address.rank_strides]),
                         f"{label}: argument {number} of {kernel.name} is at {address.offset} + "
-                        f"rank * {address.rank_stride}, not aligned to {alignment}")
+                        f"strides {list(address.rank_strides)}, not aligned to {alignment}")
 
 
 class Code:

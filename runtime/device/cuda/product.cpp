@@ -212,7 +212,8 @@ uint32_t alignmentOf(const proto::Program &program, uint32_t index) {
       if (command.has_launch() && command.launch().kernel() == index)
         for (const proto::Address &argument : command.launch().args()) {
           add(argument.offset());
-          add(uint64_t(argument.rank_stride()));
+          for (const int64_t stride : argument.rank_strides())
+            add(uint64_t(stride));
         }
   return uint32_t(bits & -bits);
 }

@@ -143,7 +143,7 @@ TEST(ProductAlignment, IsThatOfAllLaunches) {
   EXPECT_EQ(alignmentOf(program, 0), 16u);
   launch.add_args()->set_offset(64 + 8);
   EXPECT_EQ(alignmentOf(program, 0), 8u);
-  launch.mutable_args(0)->set_rank_stride(36);
+  launch.mutable_args(0)->add_rank_strides(36);
   EXPECT_EQ(alignmentOf(program, 0), 4u);
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/device/cpu/arena.h"
 #include "runtime/execute/commands.h"
 #include "runtime/execute/state.h"
+#include "runtime/format/collectives.h"
 #include "runtime/load/reduction.h"
 
 #include <cstring>
@@ -48,8 +49,8 @@ Adversary::Adversary(const std::string &path) {
     EXPECT_TRUE(initialiseTensors(*loaded, files, rank, *memories[size_t(rank)][0], meter).ok());
     auto &contents = initial.emplace_back();
     for (const proto::Buffer &buffer : program->buffers())
-      contents.emplace_back(at(rank, buffer.tier(), placeOf(buffer, rank)),
-                            rangeOf(buffer, rank).size());
+      contents.emplace_back(at(rank, buffer.tier(), placeOf(meshOf(*program), buffer, rank)),
+                            rangeOf(meshOf(*program), buffer, rank).size());
   }
 }
 
@@ -68,7 +69,7 @@ void Adversary::poison() {
     RangeSet kept;
     for (const proto::Buffer &buffer : program->buffers())
       if (buffer.role() != proto::GRADIENT)
-        kept.add(rangeOf(buffer, rank));
+        kept.add(rangeOf(meshOf(*program), buffer, rank));
     for (const proto::Arena &arena : program->arenas())
       kept.forEachGap({positionOf(arena.tier(), 0), positionOf(arena.tier(), roomFor(arena))},
                       [&](ByteRange gap) {
@@ -82,7 +83,8 @@ void Adversary::begin() {
     for (int i = 0; i < program->buffers_size(); ++i) {
       const proto::Buffer &buffer = program->buffers(i);
       const std::string &contents = initial[size_t(rank)][size_t(i)];
-      std::memcpy(at(rank, buffer.tier(), placeOf(buffer, rank)), contents.data(), contents.size());
+      std::memcpy(at(rank, buffer.tier(), placeOf(meshOf(*program), buffer, rank)), contents.data(),
+                  contents.size());
     }
 }
 
@@ -203,11 +205,12 @@ void Adversary::collect(const proto::Collective &collective) {
   const bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
   std::vector<std::string> results;
   for (int rank = 0; rank < ranks(); ++rank) {
+    const RankGroup group(meshOf(*program), groupAxes(meshOf(*program), collective), rank);
     std::string &result = results.emplace_back();
     std::vector<const void *> sources;
-    for (int other = 0; other < ranks(); ++other)
+    for (int other : group.ranks())
       sources.push_back(at(other, collective.src()) +
-                        (scatters ? uint64_t(rank) * count * size : 0));
+                        (scatters ? uint64_t(group.index()) * count * size : 0));
     if (collective.kind() == proto::Collective::ALL_GATHER) {
       for (const void *source : sources)
         result.append(static_cast<const char *>(source), count * size);
@@ -219,7 +222,7 @@ void Adversary::collect(const proto::Collective &collective) {
     }
     result.resize(count * size);
     sumInOrder(reductionOf(collective), sources, result.data(), count,
-               collective.mean() ? ranks() : 1, program->ranks_per_node());
+               collective.mean() ? group.size() : 1, program->ranks_per_node());
   }
   for (int rank = 0; rank < ranks(); ++rank)
     std::memcpy(at(rank, collective.dst()), results[size_t(rank)].data(),
@@ -306,7 +309,8 @@ void Adversary::keepPart(const Block &block, int rank) {
   const proto::Buffer &buffer = *block.buffer;
   const uint64_t size = sizeOf(toDType(buffer.dtype()));
   (void)forEachPart(block, rank, [&](const Part &part) {
-    end.bits.append(at(rank, buffer.tier(), placeOf(buffer, rank)) + part.inBuffer * size,
+    end.bits.append(at(rank, buffer.tier(), placeOf(meshOf(*program), buffer, rank)) +
+                        part.inBuffer * size,
                     part.count * size);
     return Status();
   });
@@ -315,7 +319,7 @@ void Adversary::keepPart(const Block &block, int rank) {
 void Adversary::keepGradients() {
   for (int rank = 0; rank < ranks(); ++rank)
     for (const proto::Gradient &gradient : program->gradients())
-      for (const Block &block : blocksOf(gradient, loaded->parameterOf(gradient)))
+      for (const Block &block : blocksOf(*program, gradient, loaded->parameterOf(gradient)))
         keepPart(block, rank);
 }
 

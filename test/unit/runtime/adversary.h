@@ -83,7 +83,7 @@ private:
     return memories[size_t(rank)][size_t(tier)]->base() + offset;
   }
   char *at(int rank, const proto::Address &address) const {
-    return at(rank, address.tier(), placeOf(address, rank));
+    return at(rank, address.tier(), placeOf(meshOf(*program), address, rank));
   }
   int ranks() const { return loaded->ranks(); }
 

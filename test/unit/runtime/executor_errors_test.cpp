@@ -178,7 +178,47 @@ TEST(ExecutorErrors, InconsistentTables) {
         collective(t)->set_kind(proto::Collective::BROADCAST);
         collective(t)->set_root(2);
       },
-      ZERO_RT_BAD_FILE, "'gather w': a root that is no rank of the program");
+      ZERO_RT_BAD_FILE, "'gather w': a root that is no member of its group");
+}
+
+TEST(ExecutorErrors, InconsistentMesh) {
+  auto change = [](auto edit, const char *part) {
+    TinyProgram tiny(2);
+    edit(tiny.program);
+    expectRefused(tiny, ZERO_RT_BAD_FILE, part);
+  };
+  const char *product = "expected axes of the mesh whose sizes multiply to 2 ranks";
+  change([](auto &p) { p.clear_mesh(); }, product);
+  change([](auto &p) { p.mutable_mesh(0)->set_size(3); }, product);
+  change([](auto &p) { p.add_mesh()->set_size(2); }, product);
+  change([](auto &p) { p.add_mesh()->set_name("tensor"); },
+         "axis 'tensor': its size is 0, or larger than that of any mesh");
+  change([](auto &p) { p.set_data_axes(0, 1); },
+         "table 'data_axes': an axis that the mesh does not have");
+  change([](auto &p) { p.add_data_axes(0); },
+         "table 'data_axes': its axes occur twice, or out of order");
+  change([](auto &p) { p.add_volumes()->add_axes(7); },
+         "table 'volumes': an axis that the mesh does not have");
+  change([](auto &p) { p.mutable_buffers(0)->clear_shard_axes(); },
+         "buffer 'w.buffer': its shards are not those of its axes");
+  change([](auto &p) { p.mutable_buffers(0)->set_shard_axes(0, 4); },
+         "buffer 'w.buffer': an axis that the mesh does not have");
+  change([](auto &p) { p.mutable_gradients(0)->mutable_buffer()->add_rank_strides(1); },
+         "an address has no stride for each axis of the mesh");
+  change(
+      [](auto &p) {
+        auto *coordinate = p.add_inputs();
+        coordinate->set_name("c");
+        coordinate->set_dtype(proto::I64);
+        coordinate->set_kind(proto::Input::COORDINATE);
+        coordinate->set_axis(1);
+      },
+      "input 'c': an axis that the mesh does not have");
+  change(
+      [](auto &p) {
+        p.mutable_segments(0)->mutable_commands(0)->mutable_collective()->add_axes(1);
+      },
+      "command 'gather w': an axis that the mesh does not have");
 }
 
 // In a step that lists all micro-batches each has its own inputs.

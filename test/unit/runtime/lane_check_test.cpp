@@ -1,6 +1,7 @@
 //===- lane_check_test.cpp - checks of concurrent lanes -------------------===//
 
 #include "compiled.h"
+#include "parts.h"
 
 #include "runtime/verify/lane_check.h"
 
@@ -16,7 +17,7 @@ struct Copies {
   proto::Program program;
 
   Copies() {
-    program.set_ranks(1);
+    setRanks(program, 1);
     program.add_segments();
   }
   proto::Command &add(proto::Lane lane, uint64_t from, uint64_t to, uint64_t bytes,
@@ -86,8 +87,8 @@ TEST(LaneCheck, AWaitForWhatComesLaterIsRefused) {
 
 TEST(LaneCheck, RanksSlicesOfABucketAreOneThing) {
   Copies copies;
-  copies.program.set_ranks(4);
-  copies.add(proto::H2D, 0, 100, 10).mutable_copy()->mutable_dst()->set_rank_stride(10);
+  setRanks(copies.program, 4);
+  copies.add(proto::H2D, 0, 100, 10).mutable_copy()->mutable_dst()->add_rank_strides(10);
   copies.add(proto::COMPUTE, 130, 200, 10);
   copies.expectRefused("touch bytes 130 to 140");
 }

@@ -83,6 +83,7 @@ static void addValues(MixedProgram &mixed) {
   gradient->mutable_buffer()->set_dtype(proto::F32);
   gradient->mutable_buffer()->set_elements(mixed.slice);
   gradient->mutable_buffer()->set_shards(program.ranks());
+  gradient->mutable_buffer()->add_shard_axes(0);
   gradient->mutable_buffer()->set_offset(at.sum);
   *gradient->mutable_scale() = address(at.scale);
 }
@@ -128,7 +129,7 @@ static void addMicroBatch(MixedProgram &mixed) {
     when(launch(segment, kernel, {at.sum, at.gradient}, int64_t(mixed.slice)), iterations)
         .mutable_launch()
         ->mutable_args(1)
-        ->set_rank_stride(int64_t(mixed.slice) * 2);
+        ->add_rank_strides(int64_t(mixed.slice) * 2);
 }
 
 static void addEpilogue(MixedProgram &mixed) {
@@ -148,7 +149,7 @@ static void addEpilogue(MixedProgram &mixed) {
 MixedProgram::MixedProgram(int ranks, int microBatches, double scale) : slice(12 / ranks) {
   program.set_name("mixed");
   program.set_optimizer("sgd");
-  program.set_ranks(ranks);
+  setRanks(program, ranks);
   program.set_threads(1);
   program.set_micro_batches(microBatches);
   uint64_t space = 0;

@@ -282,7 +282,7 @@ TEST(MixedGradients, SixteenBitsAreHandedOutWide) {
   auto *gradient = mixed.program.mutable_gradients(0)->mutable_buffer();
   gradient->set_dtype(proto::BF16);
   gradient->set_offset(mixed.at.gradient);
-  gradient->set_rank_stride(int64_t(mixed.slice) * 2);
+  gradient->add_rank_strides(int64_t(mixed.slice) * 2);
   MixedTrial trial(mixed), plain(MixedProgram(2, 1));
   for (MixedTrial *each : {&trial, &plain}) {
     each->start();

@@ -70,7 +70,7 @@ private:
 
   /// The bytes of `buffer` on all ranks.
   ByteRange reachOfBuffer(const proto::Buffer &buffer) const {
-    return reachOf(rangeOf(buffer, kEveryRank), int(program.ranks()));
+    return reachOf(rangeOf(meshOf(program), buffer, kEveryRank), meshOf(program));
   }
 
   static bool meet(ByteRange a, ByteRange b) { return a.begin < b.end && b.begin < a.end; }
@@ -89,8 +89,8 @@ private:
           span.forward |= segment.commands(i).forward();
         }
     for (const proto::Rename &rename : segment.renames())
-      if (meet(reachOf(rangeOf(rename.place(), rename.place().bytes(), kEveryRank),
-                       int(program.ranks())),
+      if (meet(reachOf(rangeOf(meshOf(program), rename.place(), rename.place().bytes(), kEveryRank),
+                       meshOf(program)),
                range)) {
         touch(int(rename.command()) - 1);
         span.writes = true;
@@ -172,19 +172,19 @@ private:
 
   void move(proto::Buffer &buffer) {
     const proto::Buffer source = buffer;
-    const uint64_t bytes = rangeOf(source, 0).size();
+    const uint64_t bytes = rangeOf(meshOf(program), source, 0).size();
     const bool onDisk = toDisk && source.role() == proto::OPTIMIZER;
     proto::Address device, host, home;
-    device.set_offset(source.offset()), device.set_rank_stride(source.rank_stride());
+    device.set_offset(source.offset()), *device.mutable_rank_strides() = source.rank_strides();
     host.set_tier(proto::HOST);
     std::vector<Span> spans;
     int users = 0;
     for (const proto::Segment &segment : program.segments())
       users += spans.emplace_back(spanOf(segment, reachOfBuffer(source))).last >= 0;
     proto::Segment &last = *program.mutable_segments(program.segments_size() - 1);
-    if (users == 1 && spans.back().last >= 0 && source.rank_stride() == 0) {
+    if (users == 1 && spans.back().last >= 0 && source.rank_strides().empty()) {
       Slot &slot = slotFor(bytes, spans.back().first);
-      replace(last, rangeOf(source, 0), slot.device);
+      replace(last, rangeOf(meshOf(program), source, 0), slot.device);
       device.set_offset(slot.device), host.set_offset(slot.host);
       earliest = slot.busyUntil + 1;
       chosen = &slot;
@@ -197,7 +197,7 @@ private:
       home.set_tier(proto::NVME), home.set_offset(reserve(proto::NVME, bytes));
     else if (chosen) // no other state uses its bytes
       home.set_offset(reserve(proto::HOST, bytes));
-    buffer.set_tier(home.tier()), buffer.set_offset(home.offset()), buffer.set_rank_stride(0);
+    buffer.set_tier(home.tier()), buffer.set_offset(home.offset()), buffer.clear_rank_strides();
     for (int i = 0; i < program.segments_size(); ++i)
       if (spans[size_t(i)].last >= 0)
         carry(*program.mutable_segments(i), spans[size_t(i)], source, bytes,

@@ -15,10 +15,21 @@ namespace zero::rt {
 
 using Segment = proto::Segment;
 
+/// Gives `program` a mesh of one axis.
+inline void setRanks(proto::Program &program, int ranks) {
+  program.set_ranks(uint32_t(ranks));
+  program.clear_mesh();
+  program.add_mesh()->set_name("data");
+  program.mutable_mesh(0)->set_size(uint32_t(ranks));
+  program.clear_data_axes();
+  program.add_data_axes(0);
+}
+
 inline proto::Address address(uint64_t offset, int64_t stride = 0) {
   proto::Address result;
   result.set_offset(offset);
-  result.set_rank_stride(stride);
+  if (stride != 0)
+    result.add_rank_strides(stride);
   return result;
 }
 
@@ -154,6 +165,8 @@ inline proto::Tensor *addTensor(proto::Program &program, const char *name, proto
   buffer->set_dtype(dtype);
   buffer->set_elements(home.elements);
   buffer->set_shards(home.shards);
+  if (home.shards > 1)
+    buffer->add_shard_axes(0);
   buffer->set_offset(home.offset);
   return tensor;
 }

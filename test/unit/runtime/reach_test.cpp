@@ -214,8 +214,9 @@ TEST(Reach, NativeCodeLiesWhereItSays) {
            outside);
   }
   // Only on the last rank.
-  change([](auto &t, auto &launch) { launch.mutable_args(1)->set_rank_stride(int64_t(t.at.end)); },
-         outside);
+  change(
+      [](auto &t, auto &launch) { launch.mutable_args(1)->set_rank_strides(0, int64_t(t.at.end)); },
+      outside);
   change([](auto &t, auto &) { t.program.mutable_kernels(3)->set_workspace(1 << 20); },
          "its kernel reaches over 1048576 bytes of argument 2");
   change([](auto &t, auto &) { t.program.mutable_kernels(3)->add_stored(proto::F32); },

@@ -51,6 +51,8 @@ void StateProgram::addBuffer(proto::DType dtype, bool sharded, uint64_t elements
   auto *buffer = program.add_buffers();
   buffer->set_dtype(dtype);
   buffer->set_shards(sharded ? ranks : 1);
+  if (buffer->shards() > 1)
+    buffer->add_shard_axes(0);
   buffer->set_elements(sharded ? (elements + ranks - 1) / ranks : elements);
   buffer->set_offset(arenaBytes);
   arenaBytes += (buffer->elements() * sizeOf(toDType(dtype)) + 63) / 64 * 64;
@@ -97,7 +99,7 @@ std::string StateProgram::read(const std::string &name) {
   for (size_t rank = 0; rank < arenas.size(); ++rank) {
     for (const Block &block : blocksOf(program, each))
       EXPECT_DONE(forEachPart(block, int(rank), [&](const Part &part) {
-        const uint64_t place = placeOf(*block.buffer, int(rank)) + part.inBuffer * size;
+        const uint64_t place = placeOf(block.mesh, *block.buffer, int(rank)) + part.inBuffer * size;
         std::memcpy(&whole[part.inTensor * size], &arenas[rank][place], part.count * size);
         return Status();
       }));

@@ -3,6 +3,8 @@
 #ifndef TEST_UNIT_RUNTIME_STATE_PROGRAM_H
 #define TEST_UNIT_RUNTIME_STATE_PROGRAM_H
 
+#include "parts.h"
+
 #include "runtime/checkpoint/writer.h"
 #include "runtime/session/checkpoint_search.h"
 
@@ -14,7 +16,7 @@
 /// Tables that a test creates, and the ranks' arenas in memory.
 class StateProgram {
 public:
-  explicit StateProgram(int ranks) { program.set_ranks(uint32_t(ranks)); }
+  explicit StateProgram(int ranks) { zero::rt::setRanks(program, ranks); }
 
   struct Member {
     std::string name;

@@ -217,7 +217,7 @@ TEST(TierTables, AreChecked) {
          "'read w': an address lies outside the arena");
   refuse([](auto &t) { source(t, 0, 0).set_offset(64); },
          "'read w': a transfer of the disk does not start at a multiple of 4096");
-  refuse([](auto &t) { source(t, 0, 0).set_rank_stride(64); },
+  refuse([](auto &t) { source(t, 0, 0).add_rank_strides(64); },
          "'read w': a transfer of the disk does not start at a multiple of 4096");
   refuse([](auto &t) { t.segment(0).mutable_commands(0)->set_lane(proto::H2D); },
          "'read w': expected a transfer on lane NVME_READ, got lane H2D");

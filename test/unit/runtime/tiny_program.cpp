@@ -40,8 +40,10 @@ static void addValues(TinyProgram &tiny) {
   gradient->mutable_buffer()->set_dtype(proto::F32);
   gradient->mutable_buffer()->set_elements(tiny.slice);
   gradient->mutable_buffer()->set_shards(tiny.program.ranks());
+  if (tiny.program.ranks() > 1)
+    gradient->mutable_buffer()->add_shard_axes(0);
   gradient->mutable_buffer()->set_offset(tiny.at.gradient);
-  gradient->mutable_buffer()->set_rank_stride(int64_t(tiny.slice) * 4);
+  gradient->mutable_buffer()->add_rank_strides(int64_t(tiny.slice) * 4);
 }
 
 static void addMicroBatch(TinyProgram &tiny) {
@@ -76,7 +78,7 @@ static void addMicroBatch(TinyProgram &tiny) {
 
 TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) / ranks) {
   program.set_name("tiny");
-  program.set_ranks(ranks);
+  setRanks(program, ranks);
   program.set_threads(1);
   program.set_micro_batches(microBatches);
   uint64_t space = 0;
@@ -101,7 +103,7 @@ TinyProgram::TinyProgram(int ranks, int microBatches) : slice((12 + ranks - 1) /
   segment(0).add_inputs(0), segment(0).add_inputs(1);
   addMicroBatch(*this);
   auto &update = launch(segment(1), Sgd, {at.shard, at.gradient, at.lr}, int64_t(slice));
-  update.mutable_launch()->mutable_args(1)->set_rank_stride(int64_t(slice) * 4);
+  update.mutable_launch()->mutable_args(1)->add_rank_strides(int64_t(slice) * 4);
   launch(segment(1), Increment, {at.count});
   numberValues(reserve.bytes, {"rrww", "rrww", "rrww", "urr", "rw", "u"});
 }
@@ -115,7 +117,7 @@ static void numberLaunch(proto::Launch &launch, const std::map<uint64_t, uint64_
                          const char *uses) {
   for (proto::Address &address : *launch.mutable_args()) {
     // the bytes of a slice, if each rank has its own
-    const uint64_t slice = uint64_t(address.rank_stride());
+    const uint64_t slice = address.rank_strides_size() > 0 ? uint64_t(address.rank_strides(0)) : 0;
     address.set_bytes(slice > 0 ? slice : bytes.at(address.offset()));
     if (*uses != 'w')
       isRead(address);
