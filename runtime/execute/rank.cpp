@@ -40,8 +40,9 @@ Status Rank::step(const StepRequest &request) {
   return status;
 }
 
+/// A wait also ends with the failure of another rank, once. What runs is waited for all the same.
 void Rank::settle() {
-  if (queue)
+  if (queue && !queue->finish().ok())
     (void)queue->finish();
 }
 

@@ -26,7 +26,7 @@ protected:
     recording::reset({.seed = GetParam(), .devices = kRanks});
     trial.emplace(TinyProgram(kRanks));
     trial->options.gpus = "0,1,2";
-    trial->options.timeout_seconds = 0.5;
+    trial->options.timeout_seconds = 1;
     trial->start();
     trial->bind(24);
     EXPECT_OK(trial->step());
@@ -35,7 +35,7 @@ protected:
   /// Frees the session.
   void end() {
     trial.reset();
-    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(8));
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(20));
   }
 
   std::optional<Trial> trial;
@@ -67,7 +67,7 @@ TEST_P(GpuFailures, AKernelThatFaults) {
 /// Only the rank that makes no progress is named, not those that wait for it.
 TEST_P(GpuFailures, AKernelThatIsLate) {
   recording::stall("mean_loss", 1);
-  EXPECT_FAILS(trial->step(), ZERO_RT_TIMEOUT, "step 1: GPU 1 has finished no work within 0.5 s");
+  EXPECT_FAILS(trial->step(), ZERO_RT_TIMEOUT, "step 1: GPU 1 has finished no work within 1 s");
   recording::release();
   end();
   EXPECT_EQ(recording::counts().alive, 0u);
@@ -76,7 +76,7 @@ TEST_P(GpuFailures, AKernelThatIsLate) {
 /// What is on the GPUs is left there: freeing it would wait for the kernel.
 TEST_P(GpuFailures, AKernelThatNeverEnds) {
   recording::stall("mean_loss", 1);
-  EXPECT_FAILS(trial->step(), ZERO_RT_TIMEOUT, "step 1: GPU 1 has finished no work within 0.5 s");
+  EXPECT_FAILS(trial->step(), ZERO_RT_TIMEOUT, "step 1: GPU 1 has finished no work within 1 s");
   end();
   EXPECT_EQ(recording::problems(), std::vector<std::string>());
   EXPECT_GT(recording::counts().alive, 0u);
@@ -85,11 +85,11 @@ TEST_P(GpuFailures, AKernelThatNeverEnds) {
 
 TEST_P(GpuFailures, ARankThatDoesNotCome) {
   recording::stall("sgd", 1);
-  EXPECT_FAILS(trial->step(), ZERO_RT_TIMEOUT, "step 1: GPU 1 has finished no work within 0.5 s");
+  EXPECT_FAILS(trial->step(), ZERO_RT_TIMEOUT, "step 1: GPU 1 has finished no work within 1 s");
   recording::release();
   end();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, GpuFailures, testing::Range<uint64_t>(1, 7));
+INSTANTIATE_TEST_SUITE_P(Seeds, GpuFailures, testing::Range<uint64_t>(1, 5));
 
 } // namespace

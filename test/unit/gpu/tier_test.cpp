@@ -51,7 +51,7 @@ TEST_F(GpuTiers, ComputeTheSameInAnyOrder) {
 
 /// Lanes of the host wait for a kernel that does not end, and other ranks for its rank.
 TEST_F(GpuTiers, AKernelThatNeverEndsEndsAllRanks) {
-  for (uint64_t seed = 1; seed <= 8; ++seed) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     recording::reset({.seed = seed, .devices = 2});
     const auto begin = std::chrono::steady_clock::now();
@@ -59,14 +59,14 @@ TEST_F(GpuTiers, AKernelThatNeverEndsEndsAllRanks) {
       Trial trial(TierProgram(2, 1, true));
       trial.options.nvme_dir = folder.path.c_str();
       trial.options.gpus = "0,1";
-      trial.options.timeout_seconds = 0.5;
+      trial.options.timeout_seconds = 1;
       trial.start();
       trial.bind(16);
       EXPECT_OK(trial.step());
       recording::stall("mean_loss", 1);
-      EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 1 has finished no work within 0.5 s");
+      EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 1 has finished no work within 1 s");
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
     EXPECT_EQ(recording::problems(), std::vector<std::string>());
   }
   recording::reset();
