@@ -1,8 +1,9 @@
 //===- communicator.h - the communicator of one rank ------------*- C++ -*-===//
 //
-// The same collectives in the same order on all ranks. Sums run in rank order, in the
-// type that is asked for, so that the bits do not depend on who arrives first, and the
-// sum of a slice is the same by reduceScatter() as by allReduce().
+// The same collectives in the same order on all ranks, each in groups of ranks that differ along
+// the same axes of the mesh. Sums run in the order of members, which is that of ranks, in the type
+// that is asked for, so that the bits do not depend on who arrives first, and the sum of a slice is
+// the same by reduceScatter() as by allReduce().
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,23 +11,28 @@
 #define RUNTIME_COMM_COMMUNICATOR_H
 
 #include "runtime/support/dtype.h"
+#include "runtime/support/mesh.h"
 #include "runtime/support/status.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 namespace zero::rt {
 
-/// The name of a collective in errors, and how it is counted.
+/// The name of a collective in errors, how it is counted, and who takes part.
 struct Call {
   const char *label;    ///< must outlive the call
   uint64_t index = 0;   ///< among the collectives of this step
   bool control = false; ///< a value of the program, not a parameter or gradient
+  /// The members of a rank's group are the ranks that differ from it along these axes only.
+  AxisSet axes = kAllAxes;
 };
 
-/// How values of all ranks become one.
+/// How values of all members become one.
 struct Reduction {
   DType dtype;
-  bool mean = false; ///< divides the sum by the number of ranks
+  bool mean = false; ///< divides the sum by the number of members
   /// The type of additions and divisions. The result is rounded to `dtype` once. Without a type:
   /// `dtype`, with a rounding after each addition.
   DType arithmetic = ZERO_RT_NO_DTYPE;
@@ -43,7 +49,8 @@ struct Traffic {
 
 /// The communicator of one rank. Every call is collective, used by one thread, and returns on all
 /// ranks: with success, or within the timeout with an error that names the collective and the rank
-/// that did not arrive. After an error the group cannot be used. If the data is on a device, the
+/// that did not arrive. All ranks call the same, also those whose group has one member. After an
+/// error none can be used. If the data is on a device, the
 /// call may return before it has moved: it has moved when the stream of the collective has reached
 /// this point.
 class Communicator {
@@ -51,23 +58,24 @@ public:
   virtual ~Communicator() = default;
 
   virtual int rank() const = 0;
-  virtual int ranks() const = 0;
+  virtual const Mesh &mesh() const = 0;
+  int ranks() const { return mesh().ranks(); }
 
-  /// destination[r * elements ...] = source of rank r, for all r, of any type. `source`
+  /// destination[i * elements ...] = source of member i, for all i, of any type. `source`
   /// may be the own slice of `destination`, else the two do not overlap.
   virtual Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                            uint64_t elements) = 0;
 
-  /// destination = sum over ranks s of source_s[rank * elements ...]. `destination` may be
+  /// destination = sum over members s of source_s[own index * elements ...]. `destination` may be
   /// the own slice of `source`.
   virtual Status reduceScatter(const Call &call, const Reduction &how, const void *source,
                                void *destination, uint64_t elements) = 0;
 
-  /// data = sum over ranks of data, in place, for any number of elements.
+  /// data = sum over members of data, in place, for any number of elements.
   virtual Status allReduce(const Call &call, const Reduction &how, void *data,
                            uint64_t elements) = 0;
 
-  /// destination = source of rank `root`, of any type. The two are the same, or do not overlap;
+  /// destination = source of member `root`, of any type. The two are the same, or do not overlap;
   /// only the root's source is read.
   virtual Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
                            uint64_t elements, int root) = 0;
@@ -81,6 +89,8 @@ public:
 
   /// Received so far.
   virtual Traffic traffic() const = 0;
+  /// Elements of it that are no control values, by the axes of the groups (see Mesh::proper()).
+  virtual const std::map<AxisSet, uint64_t> &volumes() const = 0;
 
   /// Collectives that this rank has begun so far. From any thread.
   virtual uint64_t begunSoFar() const { return 0; }

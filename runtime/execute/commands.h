@@ -30,7 +30,8 @@ struct CollectiveCommand {
   uint64_t elements;
   void *source, *destination;
   bool control;
-  int root; ///< of a broadcast
+  int root;                ///< of a broadcast
+  AxisSet axes = kAllAxes; ///< of its groups
 };
 
 /// Takes part in `collective`, which is called `label` and the `index`th of its step.

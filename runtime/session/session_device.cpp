@@ -7,6 +7,7 @@
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/format/collectives.h"
 #include "runtime/session/process_group.h"
 #include "runtime/support/checked.h"
 
@@ -54,17 +55,18 @@ static Status joinOthers(World &world, const GroupOptions &group,
                          std::shared_ptr<cuda::Lanes> lanes,
                          std::vector<std::unique_ptr<Communicator>> &ends) {
   std::shared_ptr<const cuda::Nccl> nccl;
-  cuda::NcclId id{};
+  std::vector<cuda::NcclId> ids;
   Status status = cuda::Nccl::open(nccl);
   if (status.ok() && world.isFirst())
-    status = nccl->check(nccl->ncclGetUniqueId(&id), "ncclGetUniqueId");
+    status = cuda::makeNcclIds(*nccl, group, ids);
   ZERO_RT_TRY(world.agree("NCCL", status));
-  std::vector<std::string> ids;
-  ZERO_RT_TRY(world.control().allGather("id of NCCL's group",
-                                        {reinterpret_cast<const char *>(&id), sizeof(id)}, ids));
-  std::memcpy(&id, ids.front().data(), std::min(sizeof(id), ids.front().size()));
-  return cuda::joinNcclGroup(nccl, id, world.process(), group.ranks, group.timeoutSeconds,
-                             std::move(lanes), ends.emplace_back());
+  std::vector<std::string> all;
+  ZERO_RT_TRY(world.control().allGather(
+      "ids of NCCL's groups",
+      {reinterpret_cast<const char *>(ids.data()), ids.size() * sizeof(cuda::NcclId)}, all));
+  ids.resize(all.front().size() / sizeof(cuda::NcclId));
+  std::memcpy(ids.data(), all.front().data(), ids.size() * sizeof(cuda::NcclId));
+  return cuda::joinNcclGroup(nccl, ids, world.process(), group, std::move(lanes), ends);
 }
 
 /// Whether the processes of `world` can run a program for GPUs.
@@ -100,12 +102,28 @@ static Status openGpus(const LoadedProgram &program, const zero_rt_session_optio
   return {};
 }
 
+/// The axes of the groups of all collectives.
+static std::vector<AxisSet> groupsOf(const proto::Program &program) {
+  const Mesh mesh = meshOf(program);
+  std::vector<AxisSet> groups;
+  for (const proto::Segment &segment : program.segments())
+    for (const proto::Command &command : segment.commands())
+      if (command.has_collective())
+        groups.push_back(groupAxes(mesh, command.collective()));
+  return groups;
+}
+
 Status openDevice(const LoadedProgram &program, const zero_rt_session_options &options,
                   World *world, std::unique_ptr<Device> &device,
                   std::vector<std::unique_ptr<Communicator>> &ends) {
   ZERO_RT_TRY(checkTarget(program.tables(), options));
-  const GroupOptions group{program.ranks(), options.timeout_seconds, options.stall_rank,
-                           options.stall_collective, int(program.tables().ranks_per_node())};
+  const GroupOptions group{program.ranks(),
+                           options.timeout_seconds,
+                           options.stall_rank,
+                           options.stall_collective,
+                           int(program.tables().ranks_per_node()),
+                           program.mesh(),
+                           groupsOf(program.tables())};
   if (program.tables().target() == proto::CUDA)
     return openGpus(program, options, world, group, device, ends);
   device = makeCpuDevice(program.module);

@@ -69,6 +69,13 @@ public:
       index = index * size(int(axis)) + coordinate(rank, int(axis));
     return index;
   }
+  /// How many ranks differ from one along `axes` only, itself included.
+  int groupSize(AxisSet axes) const {
+    int product = 1;
+    for (int axis = 0; axis < count; ++axis)
+      product *= axes >> axis & 1 ? size(axis) : 1;
+    return product;
+  }
   /// The sum over the axes of the coordinate of `rank` * stride.
   int64_t shift(const PerAxis &strides, int rank) const {
     int64_t sum = 0;

@@ -18,16 +18,16 @@ struct Moments {
 };
 
 struct Shared {
-  std::vector<Moments> moments; ///< by rank
-  std::shared_ptr<const SumKernels> sums;
+  std::vector<Moments> moments;                              ///< by rank
+  std::map<AxisSet, std::shared_ptr<const SumKernels>> sums; ///< by axes of groups
 };
 
 class DeviceCommunicator : public GroupMember {
 public:
   DeviceCommunicator(std::shared_ptr<Rendezvous> group, int rank, const GroupOptions &options,
                      std::shared_ptr<Shared> shared, std::shared_ptr<Lanes> lanes)
-      : GroupMember(std::move(group), {rank, rank, options.ranks}, options),
-        shared(std::move(shared)), lanes(std::move(lanes)), addresses(size_t(ranks()) + 1) {}
+      : GroupMember(std::move(group), {rank, rank}, options), shared(std::move(shared)),
+        lanes(std::move(lanes)), addresses(size_t(ranks()) + 1) {}
 
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override;
@@ -38,10 +38,15 @@ public:
                    uint64_t elements, int root) override;
 
 private:
+  /// The rank of a member; its place at the rendezvous is the same.
+  int rankAt(int index) const { return members().ranks.rankAt(index); }
   Status start(const Call &call, Kind kind, const void *data, uint64_t elements) {
     ZERO_RT_TRY(lanes->gpu().makeCurrent());
     ZERO_RT_TRY(record(&Moments::ready));
     ZERO_RT_TRY(begin(call, kind, data, /*destination=*/nullptr, elements));
+    if (!shared->sums.contains(members().axes))
+      return fail(ZERO_RT_INTERNAL, "collective %llu ('%s'): the program lists no such group",
+                  static_cast<unsigned long long>(call.index), escape(call.label).c_str());
     return awaitOthers(&Moments::ready);
   }
   /// All streams go on once all are at `moment`.
@@ -69,7 +74,7 @@ Address addressOf(const void *place) { return reinterpret_cast<Address>(place); 
 } // namespace
 
 Status DeviceCommunicator::awaitOthers(OwnedEvent Moments::*moment) {
-  for (int peer = 0; peer < ranks(); ++peer)
+  for (int peer : members().ranks.ranks())
     if (peer != self)
       ZERO_RT_LANES(*lanes, cuStreamWaitEvent, lanes->current(),
                     (shared->moments[size_t(peer)].*moment).get(), 0);
@@ -84,22 +89,25 @@ Status DeviceCommunicator::copy(void *destination, const void *source, uint64_t 
   return {};
 }
 
-/// destination = sum over ranks of their sources from element `start` on.
+/// destination = sum over members of their sources from element `start` on.
 Status DeviceCommunicator::sumOverRanks(const Reduction &how, uint64_t start, void *destination,
                                         uint64_t elements) {
-  for (int peer = 0; peer < ranks(); ++peer)
-    addresses[size_t(peer)] = addressOf(sourceOf(peer)) + start * sizeOf(how.dtype);
-  addresses.back() = addressOf(destination);
-  return shared->sums->run(how, addresses, elements, how.mean ? ranks() : 1, *lanes);
+  const auto size = size_t(members().size());
+  for (size_t i = 0; i < size; ++i)
+    addresses[i] = addressOf(sourceOf(rankAt(int(i)))) + start * sizeOf(how.dtype);
+  addresses[size] = addressOf(destination);
+  return shared->sums.at(members().axes)
+      ->run(how, std::span(addresses).first(size + 1), elements, how.mean ? int(size) : 1, *lanes);
 }
 
 Status DeviceCommunicator::allGather(const Call &call, DType dtype, const void *source,
                                      void *destination, uint64_t elements) {
   ZERO_RT_TRY(start(call, Gather, source, elements));
   const uint64_t bytes = elements * sizeOf(dtype);
-  for (int peer = 0; peer < ranks(); ++peer)
-    ZERO_RT_TRY(copy(static_cast<char *>(destination) + peer * bytes, sourceOf(peer), bytes));
-  count(call, dtype, elements * (ranks() - 1));
+  for (int i = 0; i < members().size(); ++i)
+    ZERO_RT_TRY(
+        copy(static_cast<char *>(destination) + uint64_t(i) * bytes, sourceOf(rankAt(i)), bytes));
+  count(call, dtype, othersOf(elements));
   return pass(call, &Moments::done);
 }
 
@@ -107,8 +115,8 @@ Status DeviceCommunicator::reduceScatter(const Call &call, const Reduction &how,
                                          void *destination, uint64_t elements) {
   ZERO_RT_TRY(checkReduction(how));
   ZERO_RT_TRY(start(call, ReduceScatter, source, elements));
-  ZERO_RT_TRY(sumOverRanks(how, self * elements, destination, elements));
-  count(call, how.dtype, elements * (ranks() - 1));
+  ZERO_RT_TRY(sumOverRanks(how, uint64_t(members().own()) * elements, destination, elements));
+  count(call, how.dtype, othersOf(elements));
   return pass(call, &Moments::done);
 }
 
@@ -120,12 +128,12 @@ Status DeviceCommunicator::allReduce(const Call &call, const Reduction &how, voi
     return static_cast<char *>(base) + element * sizeOf(how.dtype);
   };
   const Slices slices = slicesOf(elements);
-  const Slices::Slice own = slices[self];
+  const Slices::Slice own = slices[members().own()];
   ZERO_RT_TRY(sumOverRanks(how, own.begin, at(data, own.begin), own.count));
   ZERO_RT_TRY(pass(call, &Moments::summed));
-  for (int peer = 0; peer < ranks(); ++peer)
-    if (const Slices::Slice slice = slices[peer]; peer != self)
-      ZERO_RT_TRY(copy(at(data, slice.begin), at(sourceOf(peer), slice.begin),
+  for (int i = 0; i < members().size(); ++i)
+    if (const Slices::Slice slice = slices[i]; i != members().own())
+      ZERO_RT_TRY(copy(at(data, slice.begin), at(sourceOf(rankAt(i)), slice.begin),
                        slice.count * sizeOf(how.dtype)));
   count(call, how.dtype, receivedOf(elements));
   return pass(call, &Moments::done);
@@ -134,8 +142,8 @@ Status DeviceCommunicator::allReduce(const Call &call, const Reduction &how, voi
 Status DeviceCommunicator::broadcast(const Call &call, DType dtype, const void *source,
                                      void *destination, uint64_t elements, int root) {
   ZERO_RT_TRY(start(call, Broadcast, source, elements));
-  ZERO_RT_TRY(copy(destination, sourceOf(root), elements * sizeOf(dtype)));
-  count(call, dtype, self == root ? 0 : elements);
+  ZERO_RT_TRY(copy(destination, sourceOf(rankAt(root)), elements * sizeOf(dtype)));
+  count(call, dtype, members().own() == root ? 0 : elements);
   return pass(call, &Moments::done);
 }
 
@@ -146,8 +154,11 @@ Status makeDeviceGroup(const GroupOptions &options,
   auto shared = std::make_shared<Shared>();
   const std::shared_ptr<const Gpu> gpu = lanes.front()->sharedGpu();
   ZERO_RT_TRY(gpu->makeCurrent());
-  ZERO_RT_TRY(
-      SumKernels::load(gpu, SumOrder::of(options.ranks, options.ranksPerNode), shared->sums));
+  const Mesh mesh = options.meshOfRanks();
+  for (AxisSet axes : options.groupAxes())
+    ZERO_RT_TRY(SumKernels::load(
+        gpu, SumOrder::of(mesh.groupSize(axes), sumsOf(mesh, axes, options.ranksPerNode)),
+        shared->sums[axes]));
   for (int rank = 0; rank < options.ranks; ++rank) {
     Moments &moments = shared->moments.emplace_back();
     for (OwnedEvent *event : {&moments.ready, &moments.summed, &moments.done})

@@ -12,9 +12,9 @@ namespace zero::rt::cuda {
 /// The order of a sum: each `group` consecutive sources first, then these sums.
 struct SumOrder {
   int sources, group;
-  /// `ranksPerNode` as in GroupOptions.
-  static SumOrder of(int ranks, int ranksPerNode) {
-    return {ranks, ranksPerNode > 0 && ranksPerNode < ranks ? ranksPerNode : ranks};
+  /// `first`: as many are added first, as Members::sumsOf.
+  static SumOrder of(int members, int first) {
+    return {members, first > 0 && first < members ? first : members};
   }
 };
 

@@ -4,15 +4,44 @@
 
 namespace zero::rt {
 
+GroupMember::GroupMember(std::shared_ptr<Rendezvous> group, Number number,
+                         const GroupOptions &options)
+    : group(std::move(group)), self(number.rank), number(number), all(options.meshOfRanks()),
+      ranksPerNode(options.ranksPerNode),
+      stallAt(number.rank == options.stallRank ? options.stallCollective : -1) {
+  for (AxisSet axes : options.groupAxes())
+    membersAlong(axes);
+  current = &membersAlong(kAllAxes);
+}
+
+int sumsOf(const Mesh &mesh, AxisSet axes, int ranksPerNode) {
+  const RankGroup first(mesh, axes, 0);
+  const auto isElsewhere = [&](int rank) { return ranksPerNode > 0 && rank >= ranksPerNode; };
+  return int(std::ranges::find_if(first.ranks(), isElsewhere) - first.ranks().begin());
+}
+
+const Members &GroupMember::membersAlong(AxisSet axes) {
+  axes = all.proper(axes);
+  if (auto found = groups.find(axes); found != groups.end())
+    return found->second;
+  Members made{axes, RankGroup(all, axes, self), {}, sumsOf(all, axes, ranksPerNode)};
+  for (int place = 0; place < group->size(); ++place)
+    if (std::ranges::binary_search(made.ranks.ranks(), group->rankAt(place)))
+      made.places.push_back(place);
+  return groups.emplace(axes, std::move(made)).first->second;
+}
+
 Status GroupMember::begin(const Call &call, Kind kind, const void *source, void *destination,
                           uint64_t elements) {
+  current = &membersAlong(call.axes);
   if (begun++ == stallAt)
     return group->sleepUntilAborted();
   Offer &mine = group->offer(place(), begun);
-  mine = {source, destination, call.index, elements, kind};
+  mine = {source, destination, call.index, elements, kind, members().axes};
   mine.setLabel(call.label);
+  group->announce(place(), begun);
   ZERO_RT_TRY(arrive(call));
-  for (int peer = 0; peer < group->size(); ++peer) {
+  for (int peer : members().places) {
     const Offer &theirs = offered(peer);
     if (theirs.matches(mine))
       continue;
@@ -41,6 +70,8 @@ std::string GroupMember::lastBegun() const {
 void GroupMember::count(const Call &call, DType dtype, uint64_t elements) {
   (call.control ? received.controlElements : received.modelElements) += elements;
   (call.control ? received.controlBytes : received.modelBytes) += elements * sizeOf(dtype);
+  if (!call.control && elements > 0)
+    elementsOf[members().axes] += elements;
 }
 
 Status GroupMember::checkReduction(const Reduction &how) {

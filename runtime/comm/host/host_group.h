@@ -8,6 +8,7 @@
 #include "runtime/comm/link.h"
 
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace zero::rt {
@@ -21,9 +22,23 @@ struct GroupOptions {
   /// when the others have failed.
   int stallRank = -1;
   int64_t stallCollective = -1;
-  /// The order of sums: so many consecutive ranks are added first, in order, then these sums. 0:
-  /// all ranks in order. It belongs to the program; ranks may run anywhere.
+  /// The order of sums: members that are among so many consecutive ranks are added first, in order,
+  /// then these sums. 0: all members in order. It belongs to the program; ranks may run anywhere.
+  /// It is a product of sizes of the innermost axes and a divisor of the next one, or there is one
+  /// axis.
   int ranksPerNode = 0;
+  Mesh mesh = {};                   ///< if it is not of `ranks` ranks, these are along one axis
+  std::vector<AxisSet> groups = {}; ///< of the collectives to come, beside that of all ranks
+
+  Mesh meshOfRanks() const { return mesh.ranks() == ranks ? mesh : Mesh::line(ranks); }
+  /// The sets of proper axes of all groups.
+  std::set<AxisSet> groupAxes() const {
+    const Mesh all = meshOfRanks();
+    std::set<AxisSet> sets{all.proper(kAllAxes)};
+    for (AxisSet axes : groups)
+      sets.insert(all.proper(axes));
+    return sets;
+  }
 };
 
 /// The ends of a new group, by rank: threads of this process, which read each other's buffers

@@ -46,24 +46,23 @@ static std::vector<int> firstRanks(int ranks) {
 Rendezvous::Rendezvous(int ranks, double timeoutSeconds)
     : Rendezvous(RendezvousPage::make(ranks), firstRanks(ranks), timeoutSeconds) {}
 
-bool Rendezvous::allArrived(uint64_t generation) const {
-  for (int place = 0; place < size(); ++place)
-    if (page->places[place].arrived.load() < generation)
-      return false;
-  return true;
+bool Rendezvous::allArrived(const Barrier &barrier) const {
+  return std::ranges::all_of(barrier.places,
+                             [&](int place) { return arrivalsOf(place) >= barrier.generation; });
 }
 
-Status Rendezvous::arrive(int place, const Call &call) {
+Status Rendezvous::arrive(int place, std::span<const int> others, const Call &call) {
   RendezvousPage::Place &own = page->places[place];
   // Only this thread writes its own counter.
   const uint64_t generation = own.arrived.load(std::memory_order_relaxed) + 1;
   own.arrived.store(generation);
-  if (allArrived(generation)) {
+  const Barrier barrier{generation, others};
+  if (allArrived(barrier)) {
     wake();
     return {};
   }
   const auto begin = Clock::now();
-  Status status = wait(generation, call);
+  Status status = wait(barrier, call);
   own.waited += uint64_t(std::chrono::nanoseconds(Clock::now() - begin).count());
   return status;
 }
@@ -92,9 +91,9 @@ void Rendezvous::wake() {
 
 /// Ranks, or other work of a rank, may outnumber the cores. A rank that waits for long releases its
 /// core.
-Status Rendezvous::wait(uint64_t generation, const Call &call) {
+Status Rendezvous::wait(const Barrier &barrier, const Call &call) {
   for (int look = 0; look < kLooks; ++look) {
-    if (allArrived(generation))
+    if (allArrived(barrier))
       return {};
     _mm_pause();
   }
@@ -104,25 +103,37 @@ Status Rendezvous::wait(uint64_t generation, const Call &call) {
   for (;;) {
     const uint32_t seen = page->bell.load();
     const auto now = Clock::now();
-    if (isOver(generation) || now >= deadline)
+    if (isOver(barrier) || now >= deadline)
       break;
     sleepUntilRung(page->bell, seen, deadline - now);
   }
   page->sleepers.fetch_sub(1);
-  if (allArrived(generation))
+  if (allArrived(barrier))
     return {};
-  return isAborted() ? abortReason() : timeOut(generation, call);
+  return isAborted() ? abortReason() : timeOut(call);
 }
 
-Status Rendezvous::timeOut(uint64_t generation, const Call &call) {
-  std::string missing;
-  int count = 0;
+/// The missing ranks of the own group may themselves wait for others. Those that have arrived least
+/// often of all wait for nobody here. Who has arrived once more than they did knows the collective
+/// that they are missing in.
+Status Rendezvous::timeOut(const Call &call) {
+  uint64_t least = UINT64_MAX;
   for (int place = 0; place < size(); ++place)
-    if (page->places[place].arrived.load(std::memory_order_acquire) < generation)
+    least = std::min(least, arrivalsOf(place));
+  std::string missing, label = call.label;
+  uint64_t index = call.index;
+  int count = 0;
+  for (int place = 0; place < size(); ++place) {
+    if (arrivalsOf(place) == least)
       missing += (count++ ? ", " : "") + std::to_string(rankAt(place));
+    if (arrivalsOf(place) == least + 1) {
+      const Offer &waits = offer(place, int64_t(page->places[place].begun.load()));
+      index = waits.index, label = waits.label;
+    }
+  }
   abort(fail(ZERO_RT_TIMEOUT, "rank%s %s did not arrive at collective %llu ('%s') within %g s",
-             count == 1 ? "" : "s", missing.c_str(), static_cast<unsigned long long>(call.index),
-             escape(call.label).c_str(), timeoutSeconds));
+             count == 1 ? "" : "s", missing.c_str(), static_cast<unsigned long long>(index),
+             escape(label).c_str(), timeoutSeconds));
   return abortReason();
 }
 

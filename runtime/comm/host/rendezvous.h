@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,13 @@ struct Offer {
   uint64_t index = 0;
   uint64_t elements = 0;
   int kind = 0;
-  char label[84] = ""; ///< the beginning of the call's
+  AxisSet axes = 0;
+  char label[80] = ""; ///< the beginning of the call's
 
   void setLabel(const char *text);
   bool matches(const Offer &other) const {
-    return kind == other.kind && elements == other.elements && index == other.index;
+    return kind == other.kind && elements == other.elements && index == other.index &&
+           axes == other.axes;
   }
 };
 
@@ -33,6 +36,7 @@ struct RendezvousPage {
   /// A rank's part, which only its thread writes.
   struct alignas(64) Place {
     std::atomic<uint64_t> arrived;
+    std::atomic<uint64_t> begun; ///< the number of its last offer
     uint64_t waited;
     Offer offers[2];
   };
@@ -53,8 +57,12 @@ struct RendezvousPage {
   static std::shared_ptr<RendezvousPage> make(int ranks);
 };
 
-/// A barrier with a deadline that knows who is missing, and a place for offers. Threads of one
+/// Barriers with a deadline that know who is missing, and a place for offers. Threads of one
 /// process share one; each process has its own on the same page.
+///
+/// Ranks may meet in groups: each counts its barriers, and all come to the same barriers in the
+/// same order, each in some group. So a rank waits until the others of its group have counted as
+/// far.
 class Rendezvous {
 public:
   /// `members`: the numbers of the ranks, by place.
@@ -66,14 +74,16 @@ public:
   int size() const { return int(members.size()); }
   int rankAt(int place) const { return members[size_t(place)]; }
 
-  /// For collective `number` of the group: written before arrive(), read by the others
+  /// For collective `number`: written before arrive(), read by the others of the group
   /// between it and the arrive() of the next collective. Who comes there first already
   /// writes its next offer, so there are two places.
   Offer &offer(int place, int64_t number) { return page->places[place].offers[number % 2]; }
+  /// Offer `number` of the rank at `place` is written.
+  void announce(int place, int64_t number) { page->places[place].begun = uint64_t(number); }
 
-  /// Waits until all ranks have arrived as often as that at `place`. Fails immediately after
-  /// abort(), and after the timeout: it then aborts and names the missing ranks.
-  Status arrive(int place, const Call &call);
+  /// Waits until the ranks at `others` have arrived as often as that at `place`. Fails immediately
+  /// after abort(), and after the timeout: it then aborts and names the missing ranks.
+  Status arrive(int place, std::span<const int> others, const Call &call);
   /// Nanoseconds that the rank has waited so far; for its own thread.
   uint64_t waited(int place) const { return page->places[place].waited; }
 
@@ -86,11 +96,17 @@ public:
   Status sleepUntilAborted();
 
 private:
-  bool allArrived(uint64_t generation) const;
-  bool isOver(uint64_t generation) const { return allArrived(generation) || isAborted(); }
+  /// Places whose ranks are to arrive as often as it says.
+  struct Barrier {
+    uint64_t generation;
+    std::span<const int> places;
+  };
+  uint64_t arrivalsOf(int place) const { return page->places[place].arrived.load(); }
+  bool allArrived(const Barrier &barrier) const;
+  bool isOver(const Barrier &barrier) const { return allArrived(barrier) || isAborted(); }
   void wake();
-  Status wait(uint64_t generation, const Call &call);
-  Status timeOut(uint64_t generation, const Call &call);
+  Status wait(const Barrier &barrier, const Call &call);
+  Status timeOut(const Call &call);
 
   std::shared_ptr<RendezvousPage> page;
   std::vector<int> members;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -130,9 +131,16 @@ private:
   NcclHandle handle = nullptr;
 };
 
-/// Those of all ranks of this process, which leave NCCL together.
+/// Those of all ranks of this process, for each group, which leave NCCL together.
 struct Connections {
   std::vector<std::unique_ptr<Connection>> all;
+
+  /// Begins one for the group of `rank` along `axes` of `mesh`.
+  Status begin(std::shared_ptr<const Nccl> nccl, double timeoutSeconds, const NcclId &id,
+               const RankGroup &group, Connection *&made) {
+    made = all.emplace_back(std::make_unique<Connection>(std::move(nccl), timeoutSeconds)).get();
+    return made->begin(id, group.index(), group.size());
+  }
 
   /// A communicator that is aborted may wait for the others of its node (nccl issue 863), so each
   /// has a thread.
@@ -153,15 +161,17 @@ struct Connections {
   }
 };
 
+using OwnConnections = std::map<AxisSet, Connection *>;
+
 class NcclCommunicator : public GroupMember {
 public:
-  /// `group`: the threads of this process; only one if the process has one rank.
-  NcclCommunicator(std::shared_ptr<Rendezvous> group, int rank, int ranks,
-                   const GroupOptions &options, std::shared_ptr<Connections> connections,
-                   Connection &connection, std::shared_ptr<const SumKernels> scaling,
-                   std::shared_ptr<Lanes> lanes)
-      : GroupMember(std::move(group), {rank, options.ranks == 1 ? 0 : rank, ranks}, options),
-        connections(std::move(connections)), connection(&connection), scaling(std::move(scaling)),
+  /// `group`: the threads of this process; only one if the process has one rank. `own`: of this
+  /// rank, by axes.
+  NcclCommunicator(std::shared_ptr<Rendezvous> group, int rank, const GroupOptions &options,
+                   std::shared_ptr<Connections> connections, OwnConnections own,
+                   std::shared_ptr<const SumKernels> scaling, std::shared_ptr<Lanes> lanes)
+      : GroupMember(group, {rank, group->size() == 1 ? 0 : rank}, options),
+        connections(std::move(connections)), own(std::move(own)), scaling(std::move(scaling)),
         lanes(std::move(lanes)) {
     this->lanes->watch([this] { return check(); }, [this] { return marks.current(*this->lanes); });
   }
@@ -171,7 +181,7 @@ public:
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override {
     ZERO_RT_TRY(enter(call, Gather, source, elements));
-    count(call, dtype, elements * uint64_t(ranks() - 1));
+    count(call, dtype, othersOf(elements));
     if (elements == 0)
       return {};
     return enqueue(call, [&](NcclHandle handle) {
@@ -184,7 +194,7 @@ public:
                        void *destination, uint64_t elements) override {
     ZERO_RT_TRY(checkReduction(how));
     ZERO_RT_TRY(enter(call, ReduceScatter, source, elements));
-    count(call, how.dtype, elements * uint64_t(ranks() - 1));
+    count(call, how.dtype, othersOf(elements));
     if (elements == 0)
       return {};
     ZERO_RT_TRY(enqueue(call, [&](NcclHandle handle) {
@@ -210,7 +220,7 @@ public:
   Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements, int root) override {
     ZERO_RT_TRY(enter(call, Broadcast, source, elements));
-    count(call, dtype, self == root ? 0 : elements);
+    count(call, dtype, members().own() == root ? 0 : elements);
     if (elements == 0)
       return {};
     return enqueue(call, [&](NcclHandle handle) {
@@ -227,8 +237,10 @@ public:
   }
 
   Status check() override {
-    Status status = connection->check("NCCL");
-    return !status.ok() && group->isAborted() ? group->abortReason() : status;
+    for (const auto &[axes, each] : own)
+      if (Status status = each->check("NCCL"); !status.ok())
+        return group->isAborted() ? group->abortReason() : status;
+    return {};
   }
 
 private:
@@ -236,7 +248,14 @@ private:
 
   Status enter(const Call &call, Kind kind, const void *data, uint64_t elements) {
     ZERO_RT_TRY(lanes->gpu().makeCurrent());
-    return begin(call, kind, data, /*destination=*/nullptr, elements);
+    ZERO_RT_TRY(begin(call, kind, data, /*destination=*/nullptr, elements));
+    const auto found = own.find(members().axes);
+    if (found == own.end())
+      return fail(ZERO_RT_INTERNAL, "%s: the program lists no such group", nameOf(call).c_str());
+    connection = found->second;
+    // NCCL has no barrier of threads at the end. A rank that goes on in other groups must not write
+    // its second next offer before the slowest of this one has read the present.
+    return own.size() > 1 ? arrive(call) : Status();
   }
 
   template <typename Body>
@@ -264,26 +283,94 @@ private:
       return {};
     const auto address = reinterpret_cast<Address>(data);
     const Address addresses[] = {address, address};
-    return scaling->run(how, addresses, elements, ranks(), *lanes);
+    return scaling->run(how, addresses, elements, members().size(), *lanes);
   }
 
   std::shared_ptr<Connections> connections;
-  Connection *connection; ///< the own one
+  OwnConnections own;
+  Connection *connection = nullptr; ///< of the collective in progress
   std::shared_ptr<const SumKernels> scaling;
   std::shared_ptr<Lanes> lanes;
   CollectiveMarks marks;
 };
 
-/// Waits until all ranks of the group have come.
-Status start(Connections &connections, const Lanes &lanes, Connection &own) {
-  ZERO_RT_TRY(lanes.gpu().makeCurrent());
-  Status status = own.settle("NCCL's start");
-  if (!status.ok())
-    connections.abort();
-  return status;
+/// Calls body(axes, number of the group) for each set of axes; groups are numbered by these and by
+/// their first members. `rank` is in the group of that number.
+template <typename Body>
+Status forEachGroup(const GroupOptions &options, int rank, Body body) {
+  const Mesh mesh = options.meshOfRanks();
+  size_t before = 0;
+  for (AxisSet axes : options.groupAxes()) {
+    const auto others = mesh.proper(~axes);
+    std::vector<int> list;
+    for (int axis = 0; axis < mesh.axes(); ++axis)
+      if (others >> axis & 1)
+        list.push_back(axis);
+    ZERO_RT_TRY(body(axes, before + size_t(mesh.share(list, rank))));
+    before += size_t(mesh.shares(list));
+  }
+  return {};
+}
+
+/// Connects `ranks`, those of this process, to their groups: one group after the other, since no
+/// rank can end before all have begun. own[i]: of the i-th of them.
+Status connect(const std::shared_ptr<const Nccl> &nccl, const std::vector<NcclId> &ids,
+               const std::vector<int> &ranks, const std::vector<std::shared_ptr<Lanes>> &lanes,
+               const GroupOptions &options, Connections &connections,
+               std::vector<OwnConnections> &own) {
+  const Mesh mesh = options.meshOfRanks();
+  own.resize(ranks.size());
+  for (AxisSet along : options.groupAxes()) {
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      ZERO_RT_TRY(lanes[i]->gpu().makeCurrent());
+      ZERO_RT_TRY(forEachGroup(options, ranks[i], [&](AxisSet axes, size_t number) {
+        if (axes != along)
+          return Status();
+        if (number >= ids.size())
+          return fail(ZERO_RT_INTERNAL, "no id of NCCL for group %zu among %zu", number,
+                      ids.size());
+        return connections.begin(nccl, options.timeoutSeconds, ids[number],
+                                 RankGroup(mesh, axes, ranks[i]), own[i][axes]);
+      }));
+    }
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      ZERO_RT_TRY(lanes[i]->gpu().makeCurrent());
+      if (Status status = own[i].at(along)->settle("NCCL's start"); !status.ok()) {
+        connections.abort();
+        return status;
+      }
+    }
+  }
+  return {};
+}
+
+/// Adds the end of `rank`.
+Status addEnd(std::shared_ptr<Rendezvous> group, int rank, const GroupOptions &options,
+              const std::shared_ptr<Connections> &connections, OwnConnections own,
+              std::shared_ptr<Lanes> lanes, std::vector<std::unique_ptr<Communicator>> &ends) {
+  ZERO_RT_TRY(lanes->gpu().makeCurrent());
+  std::shared_ptr<const SumKernels> scaling;
+  ZERO_RT_TRY(SumKernels::load(lanes->sharedGpu(), {1, 1}, scaling));
+  auto made = std::make_unique<NcclCommunicator>(std::move(group), rank, options, connections,
+                                                 std::move(own), scaling, std::move(lanes));
+  ZERO_RT_TRY(made->open());
+  ends.push_back(std::move(made));
+  return {};
 }
 
 } // namespace
+
+Status makeNcclIds(const Nccl &nccl, const GroupOptions &options, std::vector<NcclId> &ids) {
+  size_t groups = 0;
+  ZERO_RT_TRY(forEachGroup(options, options.ranks - 1, [&](AxisSet, size_t number) {
+    groups = number + 1; // the last rank is in the last group
+    return Status();
+  }));
+  ids.resize(groups);
+  for (NcclId &id : ids)
+    ZERO_RT_TRY(nccl.check(nccl.ncclGetUniqueId(&id), "ncclGetUniqueId"));
+  return {};
+}
 
 Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_ptr<Lanes>> &lanes,
                      std::vector<std::unique_ptr<Communicator>> &ends) {
@@ -296,47 +383,30 @@ Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_
                 lanes.size(), gpus.size());
   std::shared_ptr<const Nccl> nccl;
   ZERO_RT_TRY(Nccl::open(nccl));
-  NcclId id;
-  ZERO_RT_TRY(nccl->check(nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
+  std::vector<NcclId> ids;
+  ZERO_RT_TRY(makeNcclIds(*nccl, options, ids));
   auto connections = std::make_shared<Connections>();
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    ZERO_RT_TRY(lanes[size_t(rank)]->gpu().makeCurrent());
-    connections->all.push_back(std::make_unique<Connection>(nccl, options.timeoutSeconds));
-    ZERO_RT_TRY(connections->all.back()->begin(id, rank, options.ranks));
-  }
+  std::vector<OwnConnections> own;
+  std::vector<int> ranks(size_t(options.ranks), 0);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  ZERO_RT_TRY(connect(nccl, ids, ranks, lanes, options, *connections, own));
   auto group = std::make_shared<Rendezvous>(options.ranks, options.timeoutSeconds);
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    const std::shared_ptr<Lanes> &own = lanes[size_t(rank)];
-    Connection &connection = *connections->all[size_t(rank)];
-    ZERO_RT_TRY(start(*connections, *own, connection));
-    std::shared_ptr<const SumKernels> scaling;
-    ZERO_RT_TRY(SumKernels::load(own->sharedGpu(), {1, 1}, scaling));
-    auto made = std::make_unique<NcclCommunicator>(group, rank, options.ranks, options, connections,
-                                                   connection, scaling, own);
-    ZERO_RT_TRY(made->open());
-    ends.push_back(std::move(made));
-  }
+  for (int rank = 0; rank < options.ranks; ++rank)
+    ZERO_RT_TRY(
+        addEnd(group, rank, options, connections, own[size_t(rank)], lanes[size_t(rank)], ends));
   return {};
 }
 
-Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int rank, int ranks,
-                     double timeoutSeconds, std::shared_ptr<Lanes> lanes,
-                     std::unique_ptr<Communicator> &end) {
-  ZERO_RT_TRY(lanes->gpu().makeCurrent());
+Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const std::vector<NcclId> &ids, int rank,
+                     const GroupOptions &options, std::shared_ptr<Lanes> lanes,
+                     std::vector<std::unique_ptr<Communicator>> &ends) {
   auto connections = std::make_shared<Connections>();
-  connections->all.push_back(std::make_unique<Connection>(std::move(nccl), timeoutSeconds));
-  Connection &connection = *connections->all.front();
-  ZERO_RT_TRY(connection.begin(id, rank, ranks));
-  ZERO_RT_TRY(start(*connections, *lanes, connection));
-  std::shared_ptr<const SumKernels> scaling;
-  ZERO_RT_TRY(SumKernels::load(lanes->sharedGpu(), {1, 1}, scaling));
-  const GroupOptions alone{1, timeoutSeconds};
-  auto made = std::make_unique<NcclCommunicator>(std::make_shared<Rendezvous>(1, timeoutSeconds),
-                                                 rank, ranks, alone, connections, connection,
-                                                 scaling, std::move(lanes));
-  ZERO_RT_TRY(made->open());
-  end = std::move(made);
-  return {};
+  std::vector<OwnConnections> own;
+  ZERO_RT_TRY(connect(nccl, ids, {rank}, {lanes}, options, *connections, own));
+  auto alone = std::make_shared<Rendezvous>(RendezvousPage::make(1), std::vector<int>{rank},
+                                            options.timeoutSeconds);
+  return addEnd(std::move(alone), rank, options, connections, std::move(own[0]), std::move(lanes),
+                ends);
 }
 
 } // namespace zero::rt::cuda

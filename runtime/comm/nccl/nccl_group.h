@@ -19,12 +19,15 @@ namespace zero::rt::cuda {
 Status makeNcclGroup(const GroupOptions &options, const std::vector<std::shared_ptr<Lanes>> &lanes,
                      std::vector<std::unique_ptr<Communicator>> &ends);
 
-/// The communicator of `rank` in a group of processes with one GPU each. All pass the same `id`;
-/// see ncclGetUniqueId(). A missing process is detected by the timeout; NCCL does not report which
-/// one it is.
-Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const NcclId &id, int rank, int ranks,
-                     double timeoutSeconds, std::shared_ptr<Lanes> lanes,
-                     std::unique_ptr<Communicator> &end);
+/// An id for each group that `options` names: NCCL has a communicator for each. One process makes
+/// them for all.
+Status makeNcclIds(const Nccl &nccl, const GroupOptions &options, std::vector<NcclId> &ids);
+
+/// Adds the communicator of `rank` in a group of processes with one GPU each. All pass the same
+/// `ids`. A missing process is detected by the timeout; NCCL does not report which one it is.
+Status joinNcclGroup(std::shared_ptr<const Nccl> nccl, const std::vector<NcclId> &ids, int rank,
+                     const GroupOptions &options, std::shared_ptr<Lanes> lanes,
+                     std::vector<std::unique_ptr<Communicator>> &ends);
 
 } // namespace zero::rt::cuda
 

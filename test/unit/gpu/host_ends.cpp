@@ -25,14 +25,15 @@ public:
       : inner(std::move(inner)), lanes(std::move(lanes)) {}
 
   int rank() const override { return inner->rank(); }
-  int ranks() const override { return inner->ranks(); }
+  const Mesh &mesh() const override { return inner->mesh(); }
   void abort(const Status &reason) override { inner->abort(reason); }
   Traffic traffic() const override { return inner->traffic(); }
+  const std::map<AxisSet, uint64_t> &volumes() const override { return inner->volumes(); }
   uint64_t waited() const override { return inner->waited(); }
 
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override {
-    const uint64_t own = elements * sizeOf(dtype), whole = own * uint64_t(ranks());
+    const uint64_t own = elements * sizeOf(dtype), whole = own * membersOf(call);
     return onGpu(source, own, destination, whole, [&](char *from, char *to) {
       return inner->allGather(call, dtype, from, to, elements);
     });
@@ -40,7 +41,7 @@ public:
 
   Status reduceScatter(const Call &call, const Reduction &how, const void *source,
                        void *destination, uint64_t elements) override {
-    const uint64_t own = elements * sizeOf(how.dtype), whole = own * uint64_t(ranks());
+    const uint64_t own = elements * sizeOf(how.dtype), whole = own * membersOf(call);
     return onGpu(source, whole, destination, own, [&](char *from, char *to) {
       return inner->reduceScatter(call, how, from, to, elements);
     });
@@ -61,6 +62,8 @@ public:
   }
 
 private:
+  uint64_t membersOf(const Call &call) const { return uint64_t(mesh().groupSize(call.axes)); }
+
   /// Calls `body` with the device addresses of source and destination. They overlap on the device
   /// as they do on the host.
   template <typename Body>

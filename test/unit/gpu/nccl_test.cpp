@@ -300,31 +300,34 @@ struct Process {
   }
 };
 
-TEST(NcclProcesses, JoinByAnId) {
-  recording::reset({.devices = 2});
-  NcclId id;
+TEST(NcclProcesses, JoinByTheIdsOfTheirGroups) {
+  recording::reset({.devices = 4});
+  const GroupOptions options{
+      .ranks = 4, .timeoutSeconds = 20, .mesh = Mesh(std::array{2, 2}), .groups = {1, 2, 1}};
+  std::vector<NcclId> ids;
   {
     Process first(0);
-    expectOk(first.nccl->check(first.nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
+    expectOk(makeNcclIds(*first.nccl, options, ids));
   }
-  Status results[2];
+  EXPECT_EQ(ids.size(), 2u + 2 + 1); // along each axis, and all
+  Status results[4];
   std::vector<std::thread> processes;
-  for (int rank : {1, 0})
+  for (int rank : {1, 0, 3, 2})
     processes.emplace_back([&, rank] {
       Process process(rank);
       auto join = [&]() -> Status {
-        std::unique_ptr<Communicator> end;
-        ZERO_RT_TRY(joinNcclGroup(process.nccl, id, rank, 2, 20, process.lanes, end));
-        EXPECT_EQ(end->rank(), rank);
-        EXPECT_EQ(end->ranks(), 2);
-        return end->check();
+        std::vector<std::unique_ptr<Communicator>> ends;
+        ZERO_RT_TRY(joinNcclGroup(process.nccl, ids, rank, options, process.lanes, ends));
+        EXPECT_EQ(ends.front()->rank(), rank);
+        EXPECT_EQ(ends.front()->ranks(), 4);
+        return ends.front()->check();
       };
       results[rank] = join();
     });
   for (std::thread &process : processes)
     process.join();
-  expectOk(results[0]);
-  expectOk(results[1]);
+  for (const Status &result : results)
+    expectOk(result);
 }
 
 TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
@@ -332,8 +335,9 @@ TEST(NcclProcesses, OneThatDoesNotComeIsFoundInTime) {
   Process process(0);
   NcclId id;
   expectOk(process.nccl->check(process.nccl->ncclGetUniqueId(&id), "ncclGetUniqueId"));
-  std::unique_ptr<Communicator> end;
-  EXPECT_EQ(joinNcclGroup(process.nccl, id, 0, 2, 0.2, process.lanes, end).getMessage(),
+  const GroupOptions options{.ranks = 2, .timeoutSeconds = 0.2};
+  std::vector<std::unique_ptr<Communicator>> ends;
+  EXPECT_EQ(joinNcclGroup(process.nccl, {id}, 0, options, process.lanes, ends).getMessage(),
             "NCCL's start: not all ranks arrived within 0.2 s");
   std::filesystem::remove_all(id.bytes); // the recording library waited here for the other rank
 }
