@@ -59,7 +59,17 @@ static bool isOwnSlice(const Mesh &mesh, const proto::Collective &collective, ui
          stridesOf(mesh, collective.src()) == strides;
 }
 
-static Exchange exchangeOf(const proto::Collective &collective, const proto::Program &program) {
+/// Of the group of the first rank, how many members are among the first `ranks` ranks: those that
+/// share a node with it. Ranks are numbered with the innermost axis first.
+static int64_t membersAmong(const Mesh &mesh, const proto::Collective &collective, int64_t ranks) {
+  if (ranks <= 0)
+    return 0;
+  const RankGroup group(mesh, groupAxes(mesh, collective), 0);
+  return std::ranges::count_if(group.ranks(), [&](int rank) { return rank < ranks; });
+}
+
+static Exchange exchangeOf(const Machine &machine, const proto::Collective &collective,
+                           const proto::Program &program) {
   const Mesh mesh = meshOf(program);
   const uint64_t ranks = groupSize(mesh, collective);
   const uint64_t size = sizeOf(toDType(collective.dtype()));
@@ -70,7 +80,8 @@ static Exchange exchangeOf(const proto::Collective &collective, const proto::Pro
   exchange.bytes = double(std::max(source, destination));
   exchange.ranks = int64_t(ranks);
   exchange.sums = form.sums;
-  exchange.ranksPerNode = program.ranks_per_node();
+  exchange.ranksPerNode = membersAmong(mesh, collective, program.ranks_per_node());
+  exchange.perNode = membersAmong(mesh, collective, machine.network.ranksPerNode);
   if (const uint64_t sum = sizeOf(toDType(collective.arithmetic())); sum > size)
     exchange.sumRatio = double(sum) / double(size);
   exchange.fromSlices = form.source < form.destination;
@@ -103,7 +114,7 @@ double commandSeconds(const Machine &machine, const proto::Program &program,
     return kernelSeconds(machine, costOf(program.kernels(int(command.launch().kernel())),
                                          command.launch().length()));
   case proto::Command::kCollective:
-    return collectiveSeconds(machine, exchangeOf(command.collective(), program));
+    return collectiveSeconds(machine, exchangeOf(machine, command.collective(), program));
   case proto::Command::kCopy:
     return secondsOf(machine, command.copy(), command.lane());
   default:

@@ -85,23 +85,29 @@ double transferSeconds(const Machine &machine, Link link, double bytes) {
 /// Whether ranks bring values to each other after they have added them up, if they do.
 static bool gathers(const Exchange &exchange) { return !exchange.sums || !exchange.toSlices; }
 
+/// Ranks of the exchange on a node; 0: all are on one.
+static int64_t ranksHere(const Machine &machine, const Exchange &exchange) {
+  return exchange.perNode > 0 ? exchange.perNode : machine.network.ranksPerNode;
+}
+
 /// Ranks of other nodes; 0: all are on one.
 static double ranksElsewhere(const Machine &machine, const Exchange &exchange) {
-  const int64_t here = machine.network.ranksPerNode;
+  const int64_t here = ranksHere(machine, exchange);
   return here > 0 ? double(std::max<int64_t>(0, exchange.ranks - here)) : 0;
 }
 
 double networkBytes(const Machine &machine, const Exchange &exchange) {
   const double elsewhere = ranksElsewhere(machine, exchange);
   const double slice = exchange.bytes / double(exchange.ranks), crossing = elsewhere * slice;
-  const int64_t here = machine.network.ranksPerNode;
+  const int64_t here = ranksHere(machine, exchange);
   double bytes = 0;
   if (exchange.sums)
     bytes += exchange.ranksPerNode == here ? crossing * exchange.sumRatio : crossing * double(here);
   const bool isWhole = !exchange.sums && !exchange.fromSlices;
   if (gathers(exchange) && elsewhere > 0) // a value that is not cut leaves once for each other node
     bytes += isWhole ? exchange.bytes * elsewhere / double(here) : crossing;
-  return bytes;
+  const bool hasOthers = elsewhere > 0 && machine.network.ranksPerNode > here;
+  return hasOthers ? bytes * double(machine.network.ranksPerNode) / double(here) : bytes;
 }
 
 /// Messages that follow each other.

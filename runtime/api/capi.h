@@ -5,6 +5,7 @@
 
 #include "runtime/session/session.h"
 #include "runtime/verify/timeline.h"
+#include "zero_rt/mesh.h"
 #include "zero_rt/processes.h"
 #include "zero_rt/ranges.h"
 

@@ -3,6 +3,7 @@
 #include "runtime/api/capi.h"
 #include "runtime/format/tiers.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 using namespace zero::rt;
@@ -190,4 +191,39 @@ zero_rt_status zero_rt_executable_certificate(const zero_rt_executable *executab
     }
   *certificate = made;
   return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_mesh(const zero_rt_executable *executable, zero_rt_mesh *mesh) {
+  const proto::Program &program = executable->program->tables();
+  *mesh = {size_t(program.mesh_size()), size_t(program.volumes_size()), int(dataRanksOf(program))};
+  return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_axis(const zero_rt_executable *executable, size_t index,
+                                       zero_rt_axis *axis) {
+  const proto::Program &program = executable->program->tables();
+  if (index >= size_t(program.mesh_size()))
+    return noIndex("axis", index);
+  const proto::Axis &from = program.mesh(int(index));
+  const bool isData = std::ranges::count(program.data_axes(), uint32_t(index)) > 0;
+  *axis = {from.name().c_str(), int(from.size()), isData};
+  return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_volume(const zero_rt_executable *executable, size_t index,
+                                         zero_rt_volume *volume) {
+  const proto::Program &program = executable->program->tables();
+  if (index >= size_t(program.volumes_size()))
+    return noIndex("volume", index);
+  const proto::Volume &from = program.volumes(int(index));
+  *volume = {size_t(from.axes_size()), from.axes().data(), from.elements()};
+  return {ZERO_RT_OK, nullptr};
+}
+
+int zero_rt_executable_data_rank(const zero_rt_executable *executable, int data_rank) {
+  const proto::Program &program = executable->program->tables();
+  int rank = 0;
+  while (rank + 1 < int(program.ranks()) && dataRankOf(program, rank) != data_rank)
+    ++rank;
+  return rank;
 }

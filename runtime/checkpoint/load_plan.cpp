@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/load_plan.h"
 
+#include "runtime/checkpoint/manifest.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/problems.h"
 
@@ -14,6 +15,15 @@ using Saved = proto::Manifest::Tensor;
 
 /// More than the columns of a large tensor on many ranks are: a bound for bad manifests.
 static constexpr size_t kMostRuns = size_t(1) << 24;
+
+/// Elements of a tensor, row-major: `run` of them from `first` on, the next run `stride` further
+/// on, and so forth.
+struct Strided {
+  uint64_t first, run, stride;
+
+  uint64_t at(uint64_t i) const { return first + i / run * stride + i % run; }
+  uint64_t runFrom(uint64_t i) const { return run == stride ? ~uint64_t(0) : run - i % run; }
+};
 
 /// [begin, end), for messages.
 static std::string elementsText(uint64_t begin, uint64_t end) {
@@ -74,22 +84,24 @@ bool Planner::fits(const StateTensor &tensor, const Saved &saved) {
 /// The runs of all ranges of `saved`, which may be columns of the tensor.
 bool Planner::findRuns(const StateTensor &tensor, const Saved &saved, std::vector<SavedRun> &runs) {
   const uint64_t size = sizeOf(toDType(saved.dtype()));
-  for (const proto::Manifest::Range &range : saved.ranges()) {
-    const bool isWhole = range.run() == 0;
-    const Strided list = isWhole ? Strided{0, tensor.elements, tensor.elements}
-                                 : Strided{range.first(), range.run(), range.stride()};
-    for (uint64_t done = 0; done < range.count();) {
+  auto add = [&](const proto::Manifest::Range &range, const auto &list) {
+    for (uint64_t done = 0; done < range.count() && runs.size() <= kMostRuns;) {
       const uint64_t at = range.begin() + done;
       const uint64_t count = std::min(list.runFrom(at), range.count() - done);
       runs.push_back({list.at(at), count, range.file(), range.offset() + done * size});
       done += count;
-      if (runs.size() > kMostRuns) {
-        problems.add("saved in too many pieces", quoted(tensor.name));
-        return false;
-      }
     }
-  }
-  return true;
+  };
+  for (const proto::Manifest::Range &range : saved.ranges())
+    if (range.cuts_size() > 0)
+      add(range, Selection(tensor.shape, cutsOf(range)));
+    else if (range.run() > 0)
+      add(range, Strided{range.first(), range.run(), range.stride()});
+    else
+      add(range, Strided{0, tensor.elements, tensor.elements});
+  if (runs.size() > kMostRuns)
+    problems.add("saved in too many pieces", quoted(tensor.name));
+  return runs.size() <= kMostRuns;
 }
 
 /// Sorts the runs of a tensor, which must be all of it, each element once.

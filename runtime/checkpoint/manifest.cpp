@@ -28,6 +28,28 @@ static std::string checksumOf(const std::string &text) {
 
 std::string shardName(int rank) { return format("rank-%05d.safetensors", rank); }
 
+std::vector<Selection::Cut> cutsOf(const proto::Manifest::Range &range) {
+  std::vector<Selection::Cut> cuts;
+  for (const proto::Manifest::Cut &cut : range.cuts()) {
+    Selection::Cut &made = cuts.emplace_back();
+    made.dimension = cut.dimension();
+    for (int i = 0; i < cut.begins_size(); ++i)
+      made.intervals.push_back({cut.begins(i), cut.extents(i)});
+  }
+  return cuts;
+}
+
+void setCuts(const std::vector<Selection::Cut> &cuts, proto::Manifest::Range &range) {
+  for (const Selection::Cut &cut : cuts) {
+    proto::Manifest::Cut *made = range.add_cuts();
+    made->set_dimension(cut.dimension);
+    for (const Selection::Interval &interval : cut.intervals) {
+      made->add_begins(interval.begin);
+      made->add_extents(interval.extent);
+    }
+  }
+}
+
 Status writeManifest(const std::string &path, proto::Manifest manifest) {
   manifest.set_version(kManifestVersion);
   manifest.set_checksum(kNoChecksum);
@@ -91,11 +113,34 @@ static bool isStridedInside(const proto::Manifest::Range &range, uint64_t elemen
          end <= elements;
 }
 
+/// Whether the intervals of `cut` are in order inside a dimension of `size` indices.
+static bool isCutInside(const proto::Manifest::Cut &cut, uint64_t size) {
+  uint64_t end = 0;
+  bool isInside = cut.begins_size() == cut.extents_size();
+  for (int i = 0; isInside && i < cut.begins_size(); ++i) {
+    isInside = cut.begins(i) >= end && isWithin(cut.begins(i), cut.extents(i), size);
+    end = cut.begins(i) + cut.extents(i);
+  }
+  return isInside;
+}
+
+/// Whether `range`, which has cuts, is in the list that these select of a tensor of `shape`.
+static bool isSelected(const proto::Manifest::Range &range, std::span<const uint64_t> shape) {
+  std::set<uint32_t> dimensions;
+  for (const proto::Manifest::Cut &cut : range.cuts())
+    if (cut.dimension() >= shape.size() || !dimensions.insert(cut.dimension()).second ||
+        !isCutInside(cut, shape[cut.dimension()]))
+      return false;
+  return range.run() == 0 &&
+         isWithin(range.begin(), range.count(), Selection(shape, cutsOf(range)).size());
+}
+
 static bool isInside(const proto::Manifest::Range &range, const proto::Manifest &manifest,
-                     uint64_t elements, uint64_t size) {
-  uint64_t bytes;
-  return range.file() < uint32_t(manifest.files_size()) &&
+                     std::span<const uint64_t> shape, uint64_t size) {
+  uint64_t bytes, elements;
+  return countElements(shape, elements) && range.file() < uint32_t(manifest.files_size()) &&
          isWithin(range.begin(), range.count(), elements) && isStridedInside(range, elements) &&
+         (range.cuts().empty() || isSelected(range, shape)) &&
          checkedMultiply(range.count(), size, bytes) &&
          isWithin(range.offset(), bytes, manifest.files(int(range.file())).bytes());
 }
@@ -107,7 +152,7 @@ static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Ma
   if (!countElements(shapeOf(tensor.shape()), elements) || !countBytes(elements, dtype, bytes))
     return bad("tensor " + quoted(tensor.name()) + ": bad element type or shape");
   for (const proto::Manifest::Range &range : tensor.ranges())
-    if (!isInside(range, manifest, elements, size))
+    if (!isInside(range, manifest, shapeOf(tensor.shape()), size))
       return bad("tensor " + quoted(tensor.name()) + ": a range is outside of it or of its file");
   return {};
 }

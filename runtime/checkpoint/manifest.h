@@ -4,19 +4,24 @@
 #define RUNTIME_CHECKPOINT_MANIFEST_H
 
 #include "runtime/checkpoint/manifest.pb.h"
+#include "runtime/format/selection.h"
 #include "runtime/support/file.h"
 
 namespace zero::rt {
 
 inline constexpr char kManifestName[] = "manifest.json";
-/// Version 1 is the same without runs.
-inline constexpr uint32_t kManifestVersion = 2;
+/// Version 1 is the same without runs, version 2 without cuts.
+inline constexpr uint32_t kManifestVersion = 3;
 
 /// CRC-32 of zlib, continuing from that of the bytes before.
 uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before = 0);
 
 /// "rank-00003.safetensors".
 std::string shardName(int rank);
+
+/// The cuts of `range`, and the other way round.
+std::vector<Selection::Cut> cutsOf(const proto::Manifest::Range &range);
+void setCuts(const std::vector<Selection::Cut> &cuts, proto::Manifest::Range &range);
 
 /// Writes `path`, a file of a draft, flushed to disk; version and checksum are filled in.
 Status writeManifest(const std::string &path, proto::Manifest manifest);

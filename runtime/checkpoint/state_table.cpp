@@ -4,6 +4,7 @@
 
 #include "runtime/support/problems.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -64,70 +65,78 @@ static uint64_t elementsBefore(uint64_t end, uint64_t begin, uint64_t count, uin
 }
 
 namespace {
-/// Gives each rank its part of one block after the other.
+/// Gives each rank its part of one block after the other. Ranks that hold the same divide it. The
+/// bytes that a rank holds together with the same other ranks form one list.
 class Divider {
 public:
   Divider(const std::vector<StateTensor> &state, int ranks, const std::vector<int> &nodes)
-      : state(state), pieces(static_cast<size_t>(ranks)), shares(pieces.size()) {
-    uint64_t replicated = 0;
-    for (const StateTensor &each : state)
-      for (const Block &block : each.blocks)
-        if (!each.derived && block.buffer->shards() == 1)
-          replicated += block.count * sizeOf(each.dtype());
-    share(replicated, nodes.empty() ? std::vector<int>(pieces.size()) : nodes);
+      : state(state), nodes(nodes), pieces(static_cast<size_t>(ranks)), lists(pieces.size()) {
+    forEachPartHeld([&](size_t, size_t, const Block &block, size_t rank, const Part &part) {
+      lists[rank][block.copyAxes()].bytes += part.count * sizeOf(toDType(block.buffer->dtype()));
+    });
+    for (size_t rank = 0; rank < lists.size(); ++rank)
+      for (auto &[axes, list] : lists[rank])
+        share(axes, int(rank), list);
   }
 
   std::vector<std::vector<Piece>> run() {
-    for (size_t i = 0; i < state.size(); ++i)
-      for (size_t j = 0; j < state[i].blocks.size() && !state[i].derived; ++j)
-        divide(i, j);
+    forEachPartHeld([&](size_t tensor, size_t index, const Block &block, size_t rank, Part part) {
+      divide(tensor, index, block, rank, part);
+    });
     return std::move(pieces);
   }
 
 private:
-  /// [begin, end) in the list of replicated bytes.
-  struct Share {
-    uint64_t begin = 0, end = 0;
+  /// What a rank holds together with the ranks that differ along some axes only.
+  struct List {
+    uint64_t bytes = 0;
+    uint64_t begin = 0, end = 0; ///< the bytes that this rank writes
+    uint64_t before = 0;         ///< up to the block in progress
   };
 
-  /// Divides the list evenly among the ranks of each node.
-  void share(uint64_t replicated, const std::vector<int> &nodes) {
-    std::map<int, std::vector<size_t>> ranksOf;
-    for (size_t rank = 0; rank < nodes.size(); ++rank)
-      ranksOf[nodes[rank]].push_back(rank);
-    for (const auto &[node, ranks] : ranksOf)
-      for (size_t i = 0; i < ranks.size(); ++i) {
-        auto cut = [&](size_t place) {
-          return uint64_t(static_cast<unsigned __int128>(replicated) * place / ranks.size());
-        };
-        shares[ranks[i]] = {cut(i), cut(i + 1)};
-      }
+  template <typename Body>
+  void forEachPartHeld(Body body) const {
+    for (size_t i = 0; i < state.size(); ++i)
+      for (size_t j = 0; j < state[i].blocks.size() && !state[i].derived; ++j)
+        for (size_t rank = 0; rank < pieces.size(); ++rank)
+          body(i, j, state[i].blocks[j], rank, state[i].blocks[j].partOf(int(rank)));
   }
 
-  void divide(size_t tensor, size_t index) {
-    const StateTensor &each = state[tensor];
-    const Block &block = each.blocks[index];
-    const uint64_t size = sizeOf(each.dtype());
-    for (size_t rank = 0; rank < pieces.size(); ++rank) {
-      Part part = partOf(block.mesh, *block.buffer, block.start, block.count, int(rank));
-      if (block.buffer->shards() == 1) {
-        const auto [begin, end] = shares[rank];
-        part.inTensor = elementsBefore(begin, before, block.count, size);
-        part.count = elementsBefore(end, before, block.count, size) - part.inTensor;
-        part.inBuffer = block.start + part.inTensor;
+  /// Divides the list evenly among the ranks that have it, or those of each node.
+  void share(AxisSet axes, int rank, List &list) const {
+    uint64_t place = 0, count = 0;
+    const RankGroup copies(meshOfState(), axes, rank);
+    for (int copy : copies.ranks())
+      if (nodes.empty() || nodes[size_t(copy)] == nodes[size_t(rank)]) {
+        place += copy < rank;
+        ++count;
       }
-      if (part.count > 0)
-        pieces[rank].push_back({tensor, index, part.inTensor, part.count,
-                                each.place(block, int(rank), part.inBuffer), 0});
-    }
-    if (block.buffer->shards() == 1)
-      before += block.count * size;
+    auto cut = [&](uint64_t at) {
+      return uint64_t(static_cast<unsigned __int128>(list.bytes) * at / count);
+    };
+    list.begin = cut(place), list.end = cut(place + 1);
+  }
+
+  const Mesh &meshOfState() const {
+    const auto known = std::ranges::find_if(state, [](auto &each) { return !each.blocks.empty(); });
+    return known->blocks.front().mesh;
+  }
+
+  void divide(size_t tensor, size_t index, const Block &block, size_t rank, const Part &part) {
+    const uint64_t size = sizeOf(state[tensor].dtype());
+    List &list = lists[rank][block.copyAxes()];
+    const uint64_t first = elementsBefore(list.begin, list.before, part.count, size);
+    const uint64_t end = elementsBefore(list.end, list.before, part.count, size);
+    if (first < end)
+      pieces[rank].push_back({tensor, index, part.inTensor + first, end - first,
+                              state[tensor].place(block, int(rank), part.inBuffer + first), 0});
+    list.before += part.count * size;
   }
 
   const std::vector<StateTensor> &state;
+  const std::vector<int> &nodes;
   std::vector<std::vector<Piece>> pieces;
-  std::vector<Share> shares; ///< by rank
-  uint64_t before = 0;       ///< bytes of replicas up to this block
+  std::vector<std::map<AxisSet, List>> lists; ///< by rank
 };
 } // namespace
 

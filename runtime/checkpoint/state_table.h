@@ -50,10 +50,10 @@ struct Piece {
   uint64_t offset; ///< bytes in its file, behind the header
 };
 
-/// The pieces that each rank writes, in the order of its file. For sharded tensors this is the
-/// rank's part. Replicated tensors form one list of bytes, of which each rank writes an equal part.
-/// Larger elements come first, so that all are aligned. `nodes`: the node of each rank, if the
-/// ranks of each node write all of that list; else empty.
+/// The pieces that each rank writes, in the order of its file: what it alone holds, and of what it
+/// holds together with other ranks, which forms one list of bytes, an equal part. Larger elements
+/// come first, so that all are aligned. `nodes`: the node of each rank, if the ranks of each node
+/// write all that they hold; else empty.
 std::vector<std::vector<Piece>> divideState(const std::vector<StateTensor> &state, int ranks,
                                             const std::vector<int> &nodes = {});
 

@@ -39,23 +39,28 @@ void CheckpointWriter::listTensors(const SavingNodes &nodes) {
       tensor->set_of(each.tensor->of());
   }
   for (size_t rank = 0; rank < pieces.size(); ++rank) {
-    const bool isHere = nodes.ofRank.empty() || nodes.ofRank[rank] == nodes.own;
+    const int node = nodes.ofRank.empty() ? 0 : nodes.ofRank[rank];
     for (const Piece &piece : pieces[rank]) {
-      if (!isHere && blockOf(piece).buffer->shards() == 1)
-        continue; // this node has a copy
+      if (!nodes.ofRank.empty() && nodes.nearestCopy(blockOf(piece), int(rank)) != node)
+        continue; // a nearer node has a copy
       proto::Manifest::Range *range = listed[piece.tensor]->add_ranges();
-      const Strided &elements = blockOf(piece).elements;
+      const Selection elements = blockOf(piece).elementsOf(int(rank));
       range->set_file(uint32_t(rank));
-      range->set_begin(elements.isDense() ? elements.first + piece.begin : piece.begin);
+      range->set_begin(elements.isDense() ? elements.at(0) + piece.begin : piece.begin);
       range->set_count(piece.count);
       range->set_offset(piece.offset);
-      if (elements.isDense())
-        continue;
-      range->set_first(elements.first);
-      range->set_run(elements.run);
-      range->set_stride(elements.stride);
+      if (!elements.isDense())
+        setCuts(elements.cuts(), *range);
     }
   }
+}
+
+int SavingNodes::nearestCopy(const Block &block, int rank) const {
+  const RankGroup copies(block.mesh, block.copyAxes(), rank);
+  int first = ofRank[size_t(copies.rankAt(0))];
+  for (int copy : copies.ranks())
+    first = ofRank[size_t(copy)] == own ? own : first;
+  return first;
 }
 
 Status CheckpointWriter::plan(const proto::Program &program, proto::Manifest about,
@@ -112,8 +117,8 @@ std::string CheckpointWriter::headerOf(int rank) const {
     const StateTensor &tensor = state[piece.tensor];
     TensorEntry entry{tensor.name, tensor.dtype(), tensor.shape, {}};
     if (piece.count < tensor.elements) {
-      const Strided &elements = blockOf(piece).elements;
-      const uint64_t begin = piece.begin + (elements.isDense() ? elements.first : 0);
+      const Selection elements = blockOf(piece).elementsOf(rank);
+      const uint64_t begin = piece.begin + (elements.isDense() ? elements.at(0) : 0);
       if (!elements.isDense())
         entry.name += format("/%zu", piece.block);
       entry.name += format("[%llu:%llu]", static_cast<unsigned long long>(begin),
@@ -127,8 +132,8 @@ std::string CheckpointWriter::headerOf(int rank) const {
   return safetensorsHeader(
       entries, {{"format", "part of a checkpoint of Zero: " + std::string(kManifestName) +
                                " says which tensor each range of bytes belongs to"},
-                {"parts", "NAME[A:B] is elements A to B - 1 of NAME, row-major; of its tile I "
-                          "where it is called NAME/I"},
+                {"parts", "NAME[A:B] is elements A to B - 1 of NAME, row-major; of its block "
+                          "I where it is called NAME/I"},
                 {"rank", std::to_string(rank) + " of " + std::to_string(pieces.size())},
                 {"step", std::to_string(manifest.step())}});
 }

@@ -20,6 +20,10 @@ struct SavingNodes {
   std::vector<int> ofRank;
   std::vector<std::string> hosts; ///< by node
   int own = 0;
+
+  /// The node from whose ranks this node takes what `rank` holds of `block`: itself if it has a
+  /// copy, else that of the first copy.
+  int nearestCopy(const Block &block, int rank) const;
 };
 
 /// One generation: planned for all ranks, written by each, committed once all have. With nodes that

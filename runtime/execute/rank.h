@@ -57,6 +57,8 @@ public:
   const StepData &results() const { return *data; }
   const Executor &getExecutor() const { return *executor; }
   Traffic traffic() const { return communicator->traffic(); }
+  /// As of Communicator.
+  const std::map<AxisSet, uint64_t> &volumes() const { return communicator->volumes(); }
   /// The results of --check-memory, or nullptr.
   const MemoryCheck *memoryCheck() const { return check ? &*check : nullptr; }
 

@@ -193,7 +193,7 @@ static Status readScale(const proto::Gradient &gradient, const Block &block, int
 
 Status readOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
                        const MemoryByTier &memory, const TakeBytes &take) {
-  if (block.buffer->shards() == 1 && rank != 0)
+  if (!block.isFirstCopy(rank))
     return {};
   const DType stored = toDType(block.buffer->dtype()), dtype = gradientType(gradient);
   const uint64_t size = sizeOf(stored);

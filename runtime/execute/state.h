@@ -1,7 +1,8 @@
 //===- state.h - tensors that outlive the step ------------------*- C++ -*-===//
 //
 // A tensor's element i is element start + i of a bucket, of which each rank holds all
-// (shards = 1) or one slice. One that is cut into tiles has a block for each.
+// (shards = 1) or one slice. One that is cut into tiles has a block for each. Of one that is split
+// over axes of the mesh, each share has buckets of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
 using TakeBytes = std::function<Status(uint64_t offset, const char *values, uint64_t bytes)>;
 
 /// Reads the part of `rank` in a block of a gradient in pieces, converted to gradientType() and
-/// divided by its scale. Of replicas, that of rank 0 is used.
+/// divided by its scale. Of copies, the first one is used.
 Status readOwnGradient(const proto::Gradient &gradient, const Block &block, int rank,
                        const MemoryByTier &memory, const TakeBytes &take);
 

@@ -16,6 +16,7 @@ namespace zero::rt {
 StepData::StepData(const LoadedProgram &program, Communicator &communicator, RankMemory &memory,
                    Queue &queue)
     : program(program), communicator(communicator), memory(memory), queue(queue),
+      dataRank(dataRankOf(program.tables(), communicator.rank())),
       windows(program.tables(), communicator.rank()) {
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
@@ -58,15 +59,18 @@ static std::optional<double> scalarValue(const proto::Output &output, const void
 }
 
 /// A scalar that is not the user's data.
-void StepData::writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
-                           char *target) const {
+void StepData::writeScalar(const proto::Input &input, const StepRequest &request,
+                           uint64_t microBatch, char *target) const {
+  const proto::Input::Kind kind = input.kind();
   auto write = [target](auto value) { std::memcpy(target, &value, sizeof(value)); };
   if (kind == proto::Input::LEARNING_RATE)
     write(request.learningRate);
   else if (kind == proto::Input::STEP)
     write(int64_t(request.step));
   else if (kind == proto::Input::PART)
-    write(int64_t(microBatch) * program.ranks() + communicator.rank());
+    write(int64_t(microBatch * dataRanksOf(tables())) + dataRank);
+  else if (kind == proto::Input::COORDINATE)
+    write(int64_t(program.mesh().coordinate(communicator.rank(), int(input.axis()))));
   else
     write(uint8_t(!request.evaluate));
 }
@@ -82,9 +86,9 @@ Status StepData::writeInputs(const StepRequest &request, uint64_t microBatch,
     ZERO_RT_TRY(queue.await(uint32_t(i)));
     char *target = windows.at<char>(uint32_t(i));
     if (input.kind() == proto::Input::DATA)
-      request.data->read(dataIndices[size_t(i)], request.batch, part, communicator.rank(), target);
+      request.data->read(dataIndices[size_t(i)], request.batch, part, dataRank, target);
     else
-      writeScalar(input.kind(), request, part, target);
+      writeScalar(input, request, part, target);
     ZERO_RT_TRY(queue.push(uint32_t(i)));
   }
   return {};

@@ -37,7 +37,7 @@ public:
   std::optional<double> scalar(const char *name) const;
 
 private:
-  void writeScalar(proto::Input::Kind kind, const StepRequest &request, uint64_t microBatch,
+  void writeScalar(const proto::Input &input, const StepRequest &request, uint64_t microBatch,
                    char *target) const;
   Status pullOutputs(bool all);
   Status handOutGradients(const StepRequest &request);
@@ -48,6 +48,7 @@ private:
   Communicator &communicator;
   RankMemory &memory;
   Queue &queue;
+  int dataRank; ///< see dataRankOf()
   StepWindows windows;
   std::vector<std::vector<uint8_t>> outputs;
   std::vector<size_t> dataIndices; ///< of each input: which of the user's inputs it reads

@@ -4,12 +4,14 @@
 #define RUNTIME_FORMAT_TABLES_H
 
 #include "runtime/format/executable.pb.h"
+#include "runtime/format/selection.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
 #include "runtime/support/mesh.h"
 #include "runtime/support/status.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace zero::rt {
@@ -65,7 +67,7 @@ inline Mesh meshOf(const proto::Program &program) {
   return Mesh(sizes);
 }
 
-/// The elements of a tensor that one rank holds.
+/// Elements of a tensor, or of what a bucket has of it, that one rank holds.
 struct Part {
   uint64_t inTensor = 0, inBuffer = 0, count = 0;
 };
@@ -81,61 +83,71 @@ inline Part partOf(const Mesh &mesh, const proto::Buffer &buffer, uint64_t start
   return low < high ? Part{low - start, low - first, high - low} : Part{};
 }
 
-/// Elements of a tensor, row-major: `run` of them from `first` on, the next run `stride` further
-/// on, and so forth. An empty list has no run.
-struct Strided {
-  uint64_t first = 0, run = 0, stride = 0;
-
-  /// The index of element `i` of the list in the tensor.
-  uint64_t at(uint64_t i) const { return first + i / run * stride + i % run; }
-  /// Whether it is all elements from `first` on.
-  bool isDense() const { return run == stride; }
-  /// The first element of the list that is not before element `index` of the tensor.
-  uint64_t from(uint64_t index) const {
-    const uint64_t behind = index - std::min(index, first);
-    return run == 0 ? 0 : behind / stride * run + std::min(behind % stride, run);
+/// What ranks hold of a tensor, or of one of its tiles, and its buffer.
+class Block {
+public:
+  /// `tensor` must have passed validate() and outlive it.
+  Block(const Mesh &mesh, const proto::Tensor &tensor, const proto::Buffer *buffer, uint64_t start)
+      : buffer(buffer), start(start), mesh(mesh), tensor(&tensor) {
+    count = elementsOf(0).size();
   }
-  /// How many of the list follow element `i`, itself included, without a gap.
-  uint64_t runFrom(uint64_t i) const { return isDense() ? ~uint64_t(0) : run - i % run; }
-};
+  /// Of the tile of indices [begin, begin + extent).
+  Block(const Mesh &mesh, const proto::Tensor &tensor, const proto::Buffer *buffer, uint64_t start,
+        Selection::Interval tile)
+      : buffer(buffer), start(start), mesh(mesh), tensor(&tensor), tile(tile) {
+    count = elementsOf(0).size();
+  }
 
-/// A tensor, or one of its tiles, and its buffer.
-struct Block {
-  Strided elements; ///< in row-major order of the block
-  uint64_t count = 0;
   const proto::Buffer *buffer = nullptr;
   uint64_t start = 0; ///< elements, in the buffer's bucket
-  Mesh mesh = {};     ///< of the program
+  uint64_t count = 0; ///< elements of the bucket
+  Mesh mesh;          ///< of the program
+
+  /// Which elements of the tensor those of the bucket of `rank` are.
+  Selection elementsOf(int rank) const;
+  /// The elements of the bucket that `rank` holds.
+  Part partOf(int rank) const { return rt::partOf(mesh, *buffer, start, count, rank); }
+
+  /// The axes along which ranks hold the same.
+  AxisSet copyAxes() const {
+    return mesh.proper(~(axisSet(tensor->split().axes()) | axisSet(buffer->shard_axes())));
+  }
+  /// Whether no rank before `rank` holds the same.
+  bool isFirstCopy(int rank) const {
+    const AxisSet axes = copyAxes();
+    for (int axis = 0; axis < mesh.axes(); ++axis)
+      if ((axes >> axis & 1) && mesh.coordinate(rank, axis) != 0)
+        return false;
+    return true;
+  }
+
+private:
+  std::vector<Selection::Interval> sharesOf(int rank) const;
+
+  const proto::Tensor *tensor;
+  std::optional<Selection::Interval> tile;
 };
 
-/// Which elements indices [begin, begin + extent) of dimension `axis` are.
-inline Strided sliceOf(std::span<const uint64_t> shape, uint32_t axis, uint64_t begin,
-                       uint64_t extent) {
-  const auto inner = saturatingProduct<uint64_t>(shape.subspan(axis + 1));
-  const bool isWhole =
-      std::all_of(shape.begin(), shape.begin() + axis, [](uint64_t dim) { return dim == 1; });
-  const uint64_t run = extent * inner;
-  return {begin * inner, run, isWhole ? run : shape[axis] * inner};
+/// The extent of dimension `dimension` of what a rank holds of `tensor`.
+inline uint64_t heldExtent(const Mesh &mesh, const proto::Tensor &tensor, uint32_t dimension) {
+  const bool isSplit = tensor.has_split() && tensor.split().dimension() == dimension;
+  return tensor.shape(int(dimension)) / (isSplit ? mesh.shares(tensor.split().axes()) : 1);
 }
 
 /// The blocks of `tensor`, which validate() has passed; `place(i)` is the pair of buffer and
 /// start of tile i, or of the tensor itself.
 template <typename Place>
 std::vector<Block> blocksOf(const Mesh &mesh, const proto::Tensor &tensor, Place place) {
-  const uint64_t count = elementsOf(tensor.shape());
-  const auto shape = shapeOf(tensor.shape());
   std::vector<Block> blocks;
-  auto add = [&](Strided elements, uint64_t own) {
-    auto [buffer, start] = place(int(blocks.size()));
-    blocks.push_back({elements, own, buffer, start, mesh});
-  };
-  if (tensor.tiles_size() == 0)
-    add({0, count, count}, count);
   uint64_t begin = 0;
   for (const proto::Tile &tile : tensor.tiles()) {
-    const uint64_t all = shape[tensor.tile_axis()];
-    add(sliceOf(shape, tensor.tile_axis(), begin, tile.extent()), count / all * tile.extent());
+    auto [buffer, start] = place(int(blocks.size()));
+    blocks.emplace_back(mesh, tensor, buffer, start, Selection::Interval{begin, tile.extent()});
     begin += tile.extent();
+  }
+  if (blocks.empty()) {
+    auto [buffer, start] = place(0);
+    blocks.emplace_back(mesh, tensor, buffer, start);
   }
   return blocks;
 }
@@ -174,11 +186,12 @@ inline std::vector<const proto::Buffer *> buffersOf(const proto::Gradient &gradi
 /// without gaps. Ends at the first one for which `use` fails.
 template <typename Use>
 Status forEachPart(const Block &block, int rank, uint64_t begin, uint64_t end, Use use) {
-  const Part all = partOf(block.mesh, *block.buffer, block.start, block.count, rank);
-  const uint64_t stop = std::min(all.inTensor + all.count, block.elements.from(end));
-  for (uint64_t at = std::max(all.inTensor, block.elements.from(begin)); at < stop;) {
-    const uint64_t count = std::min(block.elements.runFrom(at), stop - at);
-    ZERO_RT_TRY(use(Part{block.elements.at(at), all.inBuffer + at - all.inTensor, count}));
+  const Part all = block.partOf(rank);
+  const Selection elements = block.elementsOf(rank);
+  const uint64_t stop = std::min(all.inTensor + all.count, elements.before(end));
+  for (uint64_t at = std::max(all.inTensor, elements.before(begin)); at < stop;) {
+    const uint64_t count = std::min(elements.runFrom(at), stop - at);
+    ZERO_RT_TRY(use(Part{elements.at(at), all.inBuffer + at - all.inTensor, count}));
     at += count;
   }
   return {};
@@ -209,6 +222,15 @@ PerAxis stridesOf(const Mesh &mesh, const Address &address) {
     if (mesh.size(axis) > 1)
       strides[size_t(axis)] = address.rank_strides(axis);
   return strides;
+}
+
+/// Ranks among which the batch is divided. Those that differ along other axes get the same rows.
+inline uint64_t dataRanksOf(const proto::Program &program) {
+  return uint64_t(meshOf(program).shares(program.data_axes()));
+}
+/// The number of `rank` among these.
+inline int dataRankOf(const proto::Program &program, int rank) {
+  return meshOf(program).share(program.data_axes(), rank);
 }
 
 /// The place of a buffer or another address in the arena of `rank`, in bytes.

@@ -86,7 +86,7 @@ std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
       inputs.push_back({input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}});
   }
   return std::make_shared<DataSet>(std::move(inputs),
-                                   BatchShape{program.ranks(), microBatchesOf(program)});
+                                   BatchShape{dataRanksOf(program), microBatchesOf(program)});
 }
 
 } // namespace zero::rt

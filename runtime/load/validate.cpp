@@ -36,6 +36,21 @@ static Status checkMesh(const proto::Program &program) {
   return checkAxes(mesh, "table", "data_axes", program.data_axes(), AxisOrder::Ascending);
 }
 
+/// Whether nodes of `each` ranks have all of some inner axes, and an equal part of the next one:
+/// then all groups along the same axes are cut alike. Nodes along a single axis may be of any size.
+static bool cutsEvenly(const Mesh &mesh, uint64_t each) {
+  const AxisSet axes = mesh.proper(kAllAxes);
+  if (each == 0 || (axes & (axes - 1)) == 0)
+    return true;
+  for (int axis = mesh.axes(); axis-- > 0;) {
+    const auto size = uint64_t(mesh.size(axis));
+    if (each % size != 0)
+      return size % each == 0;
+    each /= size;
+  }
+  return true;
+}
+
 static Status checkSizes(const proto::Program &program) {
   if (program.ranks() < 1 || program.ranks() > kMostRanks)
     return fail(ZERO_RT_BAD_FILE, "expected 1 to %u ranks, got %u", kMostRanks, program.ranks());
@@ -43,6 +58,9 @@ static Status checkSizes(const proto::Program &program) {
   if (program.ranks_per_node() > program.ranks())
     return fail(ZERO_RT_BAD_FILE, "%u ranks of a node among %u", program.ranks_per_node(),
                 program.ranks());
+  if (!cutsEvenly(meshOf(program), program.ranks_per_node()))
+    return fail(ZERO_RT_BAD_FILE, "%u ranks of a node are no whole part of the mesh",
+                program.ranks_per_node());
   if (program.threads() > kMostThreads)
     return fail(ZERO_RT_BAD_FILE, "expected at most %u threads per rank, got %u", kMostThreads,
                 program.threads());
@@ -55,7 +73,7 @@ static Status checkSizes(const proto::Program &program) {
 /// The rows of all ranks and micro-batches can be counted.
 static Status checkGlobalBatch(const proto::Program &program, const proto::Input &input) {
   uint64_t rows = input.shape_size() > 0 ? input.shape(0) : 1;
-  if (!checkedMultiply(rows, program.ranks(), rows) ||
+  if (!checkedMultiply(rows, dataRanksOf(program), rows) ||
       !checkedMultiply(rows, microBatchesOf(program), rows))
     return badTable("input", input.name(), "its global batch has too many rows");
   return {};

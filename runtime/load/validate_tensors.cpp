@@ -63,11 +63,41 @@ private:
     if (!countElements(shapeOf(tensor.shape()), count) ||
         !sizeInBytes(tensor.dtype(), count, bytes))
       return badTable("tensor", tensor.name(), "bad element type or shape");
+    if (tensor.has_split())
+      ZERO_RT_TRY(checkSplit(tensor));
+    const uint64_t held = count / uint64_t(bounds.getMesh().shares(tensor.split().axes()));
     if (tensor.tiles_size() == 0)
-      ZERO_RT_TRY(checkHome(tensor, tensor.buffer(), tensor.start(), count));
+      ZERO_RT_TRY(checkHome(tensor, tensor.buffer(), tensor.start(), held));
     else
-      ZERO_RT_TRY(checkTiles(tensor, count));
+      ZERO_RT_TRY(checkTiles(tensor, held));
     return checkInit(tensor, count);
+  }
+
+  /// All shares of `tensor` have the same size.
+  Status checkSplit(const proto::Tensor &tensor) {
+    const proto::Split &split = tensor.split();
+    ZERO_RT_TRY(checkAxes(bounds.getMesh(), "tensor", tensor.name(), split.axes(), AxisOrder::Any));
+    if (split.dimension() >= uint32_t(tensor.shape_size()))
+      return badTable("tensor", tensor.name(),
+                      "it is split along a dimension that it does not have");
+    const auto shares = uint64_t(bounds.getMesh().shares(split.axes()));
+    uint64_t rest = tensor.shape(int(split.dimension()));
+    bool isEven = rest % shares == 0;
+    for (const uint64_t part : split.parts()) {
+      isEven = isEven && part % shares == 0 && part <= rest;
+      rest -= std::min(part, rest);
+    }
+    return isEven && (split.parts().empty() || rest == 0)
+               ? Status()
+               : badTable("tensor", tensor.name(), "the shares of its split have different sizes");
+  }
+
+  /// Ranks that hold different shares of `tensor` hold the same slice of `buffer`.
+  Status checkApart(const proto::Tensor &tensor, const proto::Buffer &buffer) {
+    return (axisSet(tensor.split().axes()) & axisSet(buffer.shard_axes())) == 0
+               ? Status()
+               : badTable("tensor", tensor.name(),
+                          "it is split over an axis of its buffer's slices");
   }
 
   /// `count` elements of `tensor` are in buffer `index` from element `start` on.
@@ -77,14 +107,15 @@ private:
     const proto::Buffer &buffer = program.buffers(int(index));
     if (tensor.dtype() != buffer.dtype())
       return badTable("tensor", tensor.name(), "its buffer is of another element type");
+    ZERO_RT_TRY(checkApart(tensor, buffer));
     return checkMember("tensor", tensor.name(), buffer, start, count);
   }
 
-  /// The tiles of `tensor`, of `count` elements, are all of it.
+  /// The tiles of `tensor`, of which a rank holds `count` elements, are all of these.
   Status checkTiles(const proto::Tensor &tensor, uint64_t count) {
     if (tensor.tile_axis() >= uint32_t(tensor.shape_size()))
       return badTable("tensor", tensor.name(), "its tiles split a dimension that it does not have");
-    const uint64_t all = tensor.shape(int(tensor.tile_axis()));
+    const uint64_t all = heldExtent(bounds.getMesh(), tensor, tensor.tile_axis());
     uint64_t rest = all;
     for (const proto::Tile &tile : tensor.tiles()) {
       if (tile.extent() == 0 || tile.extent() > rest)
@@ -157,6 +188,7 @@ private:
         return badTable("gradient", name, "its tiles are not those of the parameter");
       for (const Block &block : blocksOf(program, gradient, *parameter->second)) {
         ZERO_RT_TRY(checkBuffer(*block.buffer));
+        ZERO_RT_TRY(checkApart(*parameter->second, *block.buffer));
         ZERO_RT_TRY(checkMember("gradient", name, *block.buffer, block.start, block.count));
         if (block.buffer->dtype() != gradientBuffer(gradient).dtype())
           return badTable("gradient", name, "its tiles are of several element types");

@@ -52,13 +52,13 @@ struct OwnPart {
 /// The parts of a range of a tensor that the ranks of one process contribute.
 class OwnParts {
 public:
-  /// `size`: of an element. Of replicas, that of rank 0 is used.
+  /// `size`: of an element. Of copies, the first one is used.
   OwnParts(const Ranks &ranks, int process, const std::vector<Block> &blocks, uint64_t size,
            const ValueRange &range) {
     const int each = int(ranks.here().size());
     for (const Block &block : blocks)
       for (int rank = process * each; rank < (process + 1) * each; ++rank)
-        if (block.buffer->shards() > 1 || rank == 0)
+        if (block.isFirstCopy(rank))
           (void)forEachPart(block, rank, range.offset / size, (range.end() + size - 1) / size,
                             [&](const Part &part) {
                               add(rank, block, part, size, range);

@@ -76,20 +76,9 @@ static bool hasIdleCores(const TeamOptions &team) {
   return team.pin <= 0 && usableCores() > team.neighbours * team.threadsPerRank;
 }
 
-/// Whether all ranks are along one axis, over which the batch is cut.
-static Status checkMesh(const proto::Program &program) {
-  const Mesh mesh = meshOf(program);
-  const AxisSet axes = mesh.proper(kAllAxes);
-  if ((axes & (axes - 1)) != 0 || axes != mesh.proper(axisSet(program.data_axes())))
-    return fail(ZERO_RT_UNSUPPORTED, "this runtime runs programs whose ranks are along one axis, "
-                                     "over which the batch is cut");
-  return {};
-}
-
 Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
                      const zero_rt_session_options &wanted, std::unique_ptr<Ranks> &ranks) {
   ZERO_RT_TRY(checkOptions(wanted));
-  ZERO_RT_TRY(checkMesh(program->tables()));
   if (wanted.check_memory)
     ZERO_RT_TRY(checkValues(program->tables()));
   if (wanted.world)

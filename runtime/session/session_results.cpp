@@ -137,6 +137,11 @@ zero_rt_stats Session::statsOf(const Rank &rank) const {
   stats.model_bytes = traffic.modelBytes;
   stats.control_bytes = traffic.controlBytes;
   stats.link_bytes = traffic.linkBytes;
+  for (int i = 0; i < std::min(tables().volumes_size(), ZERO_RT_VOLUMES); ++i) {
+    const AxisSet axes = axisSet(tables().volumes(i).axes());
+    const auto found = rank.volumes().find(meshOf(tables()).proper(axes));
+    stats.volume_elements[i] = found == rank.volumes().end() ? 0 : found->second;
+  }
   stats.seconds = seconds;
   const auto toSeconds = [](std::chrono::nanoseconds time) { return double(time.count()) * 1e-9; };
   const LaneUse &last = rank.getExecutor().lastUse(), &all = rank.getExecutor().use();

@@ -2,6 +2,7 @@
 
 #include "outputs.h"
 
+#include "mesh.h"
 #include "report.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/support/checked.h"
@@ -199,23 +200,25 @@ Status Outputs::writeWeights(const Executable &executable, const Session &sessio
   return {};
 }
 
-/// An output's parts follow each other in rank order: along its first dimension, or,
-/// if it has none, as one element for each rank.
-static TensorEntry entryOverRanks(const zero_rt_value_info &info, const Session &session,
-                                  uint64_t ranks) {
+/// An output's parts follow each other in the order of data ranks: along its first dimension, or,
+/// if it has none, as one element for each.
+static TensorEntry entryOverRanks(const zero_rt_value_info &info, const Executable &executable,
+                                  const Session &session) {
+  const auto ranks = uint64_t(meshOf(executable).data_ranks);
   std::vector<uint64_t> shape(info.shape, info.shape + info.dimensions);
   if (!shape.empty())
     shape[0] *= ranks;
   else if (ranks > 1)
     shape.push_back(ranks);
   TensorEntry entry{info.name, info.dtype, std::move(shape), {}};
-  entry.read = [name = info.name, session = session.get(),
+  entry.read = [name = info.name, session = session.get(), executable = executable.get(),
                 each = entry.bytes() / ranks](uint64_t offset, void *destination, uint64_t bytes) {
     for (uint64_t done = 0; done < bytes;) {
-      const uint64_t rank = (offset + done) / each, begin = (offset + done) % each;
+      const uint64_t part = (offset + done) / each, begin = (offset + done) % each;
+      const int rank = zero_rt_executable_data_rank(executable, int(part));
       const uint64_t count = std::min(each - begin, bytes - done);
       ZERO_RT_TRY(take(zero_rt_session_read_output_range(
-          session, name, int(rank), begin, static_cast<char *>(destination) + done, count)));
+          session, name, rank, begin, static_cast<char *>(destination) + done, count)));
       done += count;
     }
     return Status();
@@ -230,7 +233,7 @@ Status Outputs::writeOutputs(const Executable &executable, const Session &sessio
   for (size_t i = 0; i < infoOf(executable).outputs; ++i) {
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_output(executable.get(), i, &info)));
-    entries.push_back(entryOverRanks(info, session, uint64_t(infoOf(executable).ranks)));
+    entries.push_back(entryOverRanks(info, executable, session));
   }
   return writeSafetensors(outputs, std::move(entries));
 }

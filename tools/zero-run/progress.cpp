@@ -4,6 +4,7 @@
 
 #include "data.h"
 #include "lanes.h"
+#include "mesh.h"
 #include "tiers.h"
 #include "zero/Planning/ByteSize.h"
 
@@ -36,6 +37,8 @@ void printPlan(const Executable &executable, bool quiet) {
   std::printf("%s: ZeRO stage %d on %d rank%s, %s\n", escape(info.name).c_str(), info.stage,
               info.ranks, info.ranks == 1 ? "" : "s",
               trains(info) ? escape(info.optimizer).c_str() : "forward only");
+  if (meshOf(executable).axes > 1)
+    std::printf("%s", meshText(executable).c_str());
   for (size_t i = 0; i < info.certificates; ++i) {
     zero_rt_certificate certificate;
     if (zero_rt_executable_certificate(executable.get(), i, &certificate).code != ZERO_RT_OK)

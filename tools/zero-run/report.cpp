@@ -4,6 +4,7 @@
 
 #include "figures.h"
 #include "lanes.h"
+#include "mesh.h"
 #include "tiers.h"
 
 using namespace zero::rt;
@@ -64,6 +65,37 @@ static void writeTiers(JsonWriter &json, const zero_rt_program_info &info,
   writeLaneMembers(json, stats);
 }
 
+/// What the rank has received in the groups of each set of axes, if there is more than one axis.
+static void writeVolumes(JsonWriter &json, const Executable &executable,
+                         const zero_rt_stats &stats) {
+  const zero_rt_mesh mesh = meshOf(executable);
+  if (mesh.axes < 2)
+    return;
+  json.key("received_elements_along").object([&] {
+    for (size_t i = 0; i < std::min<size_t>(mesh.volumes, ZERO_RT_VOLUMES); ++i)
+      json.member(axesText(executable, volumeOf(executable, i)).c_str(), stats.volume_elements[i]);
+  });
+}
+
+/// "mesh": {"data": 2, "tensor": 2}, and what is planned along its axes.
+static void writeMesh(JsonWriter &json, const Executable &executable) {
+  const zero_rt_mesh mesh = meshOf(executable);
+  json.key("mesh").object([&] {
+    for (size_t i = 0; i < mesh.axes; ++i) {
+      const zero_rt_axis axis = axisOf(executable, i);
+      json.member(axis.name, axis.size);
+    }
+  });
+  if (mesh.axes < 2)
+    return;
+  json.key("planned_elements_along").object([&] {
+    for (size_t i = 0; i < mesh.volumes; ++i) {
+      const zero_rt_volume volume = volumeOf(executable, i);
+      json.member(axesText(executable, volume).c_str(), volume.planned_elements);
+    }
+  });
+}
+
 static void writeRanks(JsonWriter &json, const Executable &executable, const Session &session) {
   for (int rank = 0; rank < infoOf(executable).ranks; ++rank) {
     zero_rt_stats stats{};
@@ -76,6 +108,7 @@ static void writeRanks(JsonWriter &json, const Executable &executable, const Ses
       json.member("received_bytes", stats.model_bytes);
       json.member("control_bytes", stats.control_bytes);
       json.member("link_bytes", stats.link_bytes);
+      writeVolumes(json, executable, stats);
       writeTiers(json, infoOf(executable), stats);
     });
   }
@@ -106,6 +139,7 @@ static void writeRun(JsonWriter &json, const zero_rt_program_info &info, const R
 static void writeReport(JsonWriter &json, const Executable &executable, const Session &session,
                         const Results &results) {
   writeRun(json, infoOf(executable), results);
+  writeMesh(json, executable);
   json.key("memory").object([&] { writeMemory(json, executable); }, JsonWriter::Lines);
   writePlan(json, executable);
   const RankBytes bytes = rankBytes(executable);

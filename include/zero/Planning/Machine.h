@@ -110,6 +110,9 @@ struct Exchange {
   bool inPlace = true;      ///< the slice that a rank contributes is already in place
   int64_t ranksPerNode = 0; ///< whose values are added first, as the program says; 0: none
   double sumRatio = 1;      ///< bytes of a sum of some ranks, by those of their values
+  /// Of these ranks, how many are on a node, beside other groups that exchange at the same time; 0:
+  /// as many as the network says. `ranksPerNode` then counts these ranks, too.
+  int64_t perNode = 0;
 };
 
 /// Bytes that cross the connection of each node in a collective, in each direction: each slice of

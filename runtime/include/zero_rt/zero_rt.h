@@ -485,6 +485,7 @@ zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *
    precision) or saved (files that could not be removed), or NULL. Each is returned once. */
 const char *zero_rt_session_next_remark(zero_rt_session *session);
 
+#define ZERO_RT_VOLUMES 8 /* that are counted */
 typedef struct zero_rt_stats {
   uint64_t steps;                        /* of this session */
   uint64_t arena_bytes[ZERO_RT_TIERS];   /* by tier, as the next two */
@@ -494,10 +495,10 @@ typedef struct zero_rt_stats {
                                             without check_memory */
   uint64_t model_elements;   /* received from other ranks in all steps and evaluations */
   uint64_t control_elements; /* the same for scalars of the program */
-  uint64_t model_bytes;
-  uint64_t control_bytes;
-  uint64_t link_bytes;              /* of messages that came from other nodes */
-  double seconds;                   /* in steps */
+  uint64_t model_bytes, control_bytes;
+  uint64_t volume_elements[ZERO_RT_VOLUMES]; /* of the model's, by volume: zero_rt/mesh.h */
+  uint64_t link_bytes;                       /* of messages that came from other nodes */
+  double seconds;                            /* in steps */
   uint64_t nvme_read, nvme_written; /* bytes that the last step read from and wrote to the disk */
   /* In all steps, of lanes with a thread of their own: all but compute if a program has
      transfers on CPUs. Without waiting for other ranks. `stalled` is how long compute waited for
@@ -587,10 +588,9 @@ void zero_rt_calibration_options_default(zero_rt_calibration_options *options);
 
 /* Measures this machine, and writes its description to `path` as JSON: limits as above,
    products of some sizes, attention, convolution, compiled loops, collectives. All ranks
-   measure at once, so that shared resources count. Each figure is the mean over ranks of the
-   best measurement of each. Takes some seconds and memory as above, but at least 96 MiB for
-   each rank; a disk takes half a second more for each direction, and 256 MiB for each rank on
-   the disk. */
+   measure at once, so that shared resources count. Each figure is the mean over ranks of the best
+   measurement of each. Takes some seconds and memory as above, but at least 96 MiB for each rank; a
+   disk takes half a second more for each direction, and 256 MiB for each rank on the disk. */
 zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, const char *path);
 
 #ifdef __cplusplus

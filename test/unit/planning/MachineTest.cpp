@@ -136,6 +136,11 @@ TEST(Machine, OneSumOfEachNodeCrossesTheNetwork) {
   alone.network = {};
   EXPECT_NEAR(collectiveSeconds(machine, gather) - collectiveSeconds(alone, gather), 5e-3, 1e-12);
   EXPECT_NEAR(collectiveSeconds(machine, both) - collectiveSeconds(alone, both), 10e-3, 1e-12);
+  // Four pairs of ranks, each with one rank on each of two nodes; and pairs inside of nodes.
+  Exchange pairs{.bytes = 8e6, .ranks = 2, .fromSlices = true, .perNode = 1};
+  EXPECT_DOUBLE_EQ(networkBytes(machine, pairs), 16e6);
+  pairs.perNode = 2;
+  EXPECT_EQ(networkBytes(machine, pairs), 0);
   gather.ranks = 4;
   EXPECT_EQ(networkBytes(machine, gather), 0);
 }

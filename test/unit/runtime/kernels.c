@@ -15,6 +15,18 @@ void mean_loss(void *const *args, int64_t begin, int64_t end) {
   *loss = sum / 6.0f;
 }
 
+/* y[end], scale[1] -> loss[1], dy[end]: the sum of y times the scale; dy is slope[1]. */
+void share_loss(void *const *args, int64_t begin, int64_t end) {
+  const float *y = args[0], *scale = args[1], *slope = args[2];
+  float *loss = args[3], *dy = args[4];
+  float sum = 0;
+  for (int64_t i = begin; i < end; ++i) {
+    sum += y[i];
+    dy[i] = *slope;
+  }
+  *loss = sum * *scale;
+}
+
 /* w[end] -= lr[1] * g[end]. */
 void sgd(void *const *args, int64_t begin, int64_t end) {
   float *w = args[0];

@@ -46,6 +46,45 @@ void StateProgram::addTiled(proto::Role role, proto::DType dtype, bool sharded, 
   }
 }
 
+StateProgram::StateProgram(const std::vector<int> &sizes) {
+  program.set_ranks(1);
+  for (int size : sizes) {
+    program.add_mesh()->set_size(uint32_t(size));
+    program.set_ranks(program.ranks() * uint32_t(size));
+  }
+}
+
+void StateProgram::addDivided(proto::DType dtype, Member member, const Division &division) {
+  const Mesh mesh = meshOf(program);
+  auto *tensor = program.add_tensors();
+  tensor->set_name(member.name);
+  tensor->set_role(proto::PARAMETER);
+  tensor->set_dtype(dtype);
+  tensor->mutable_shape()->Assign(member.shape.begin(), member.shape.end());
+  tensor->set_buffer(uint32_t(program.buffers_size()));
+  proto::Split &split = *tensor->mutable_split();
+  split.set_dimension(division.dimension);
+  split.mutable_axes()->Assign(division.splitAxes.begin(), division.splitAxes.end());
+  split.mutable_parts()->Assign(division.parts.begin(), division.parts.end());
+  tensor->set_tile_axis(division.tileAxis);
+  const uint64_t held = elementsOf(tensor->shape()) / uint64_t(mesh.shares(division.splitAxes));
+  const auto shards = uint64_t(mesh.shares(division.shardAxes));
+  auto add = [&](uint64_t elements) {
+    addBuffer(dtype, false, (elements + shards - 1) / shards);
+    proto::Buffer &buffer = *program.mutable_buffers()->rbegin();
+    buffer.set_shards(uint32_t(shards));
+    buffer.mutable_shard_axes()->Assign(division.shardAxes.begin(), division.shardAxes.end());
+  };
+  for (uint64_t extent : division.tiles) {
+    auto *tile = tensor->add_tiles();
+    tile->set_buffer(uint32_t(program.buffers_size()));
+    tile->set_extent(extent);
+    add(held / heldExtent(mesh, *tensor, division.tileAxis) * extent);
+  }
+  if (division.tiles.empty())
+    add(held);
+}
+
 void StateProgram::addBuffer(proto::DType dtype, bool sharded, uint64_t elements) {
   const uint32_t ranks = program.ranks();
   auto *buffer = program.add_buffers();
@@ -104,7 +143,7 @@ std::string StateProgram::read(const std::string &name) {
         return Status();
       }));
     const proto::Buffer &buffer = program.buffers(int(each.buffer()));
-    if (buffer.shards() == 1 && each.tiles_size() == 0)
+    if (buffer.shards() == 1 && each.tiles_size() == 0 && !each.has_split())
       EXPECT_EQ(arenas[rank].substr(buffer.offset() + each.start() * size, whole.size()), whole)
           << name << " on rank " << rank;
   }

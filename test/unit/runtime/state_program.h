@@ -17,6 +17,8 @@
 class StateProgram {
 public:
   explicit StateProgram(int ranks) { zero::rt::setRanks(program, ranks); }
+  /// On a mesh with axes of these sizes.
+  explicit StateProgram(const std::vector<int> &sizes);
 
   struct Member {
     std::string name;
@@ -28,6 +30,16 @@ public:
   /// Adds a tensor in tiles of `extents` along `axis`, each in a separate bucket.
   void addTiled(zero::rt::proto::Role role, zero::rt::proto::DType dtype, bool sharded,
                 Member member, uint32_t axis, const std::vector<uint64_t> &extents);
+  /// Adds a bucket of one tensor that is split over `splitAxes` along `dimension`, by `parts` if
+  /// there are any, and whose slices are cut over `shardAxes`. With `tiles`, it has a bucket for
+  /// each.
+  struct Division {
+    uint32_t dimension = 0;
+    std::vector<uint32_t> splitAxes, shardAxes;
+    std::vector<uint64_t> parts, tiles;
+    uint32_t tileAxis = 0;
+  };
+  void addDivided(zero::rt::proto::DType dtype, Member member, const Division &division);
   zero::rt::proto::Tensor &tensor(const std::string &name);
 
   /// Creates the arenas. Each byte of a tensor depends on its name and position.
