@@ -85,9 +85,16 @@ func.func private @twice(%x: memref<8x64xf32>, %y: memref<8x64xf32>) attributes 
 
 // -----
 
-// The warps of a block divide the rows of 32 columns and add their parts in order.
+// The warps of a block divide the rows of 32 columns and add their parts in order. Each has eight
+// rows, which its loop counts.
 // CHECK-LABEL: func.func private @columns
 // CHECK: gpu.launch {{.*}} workgroup(%[[PARTS:.*]] : memref<16x32xf32, #gpu.address_space<workgroup>>)
+// CHECK-NOT: arith.minui
+// CHECK: %[[ROUNDS:.*]] = arith.constant 8 : index
+// CHECK: scf.for %[[ROUND:[^ ]*]] = %{{[^ ]*}} to %[[ROUNDS]] step
+// CHECK: %[[FIRST:.*]] = arith.muli %[[ROUND]], %
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %
+// CHECK: memref.load %{{.*}}[%[[ROW]], %
 // CHECK: memref.store %{{.*}}, %[[PARTS]]
 // CHECK: gpu.barrier
 // CHECK-COUNT-16: memref.load %[[PARTS]]

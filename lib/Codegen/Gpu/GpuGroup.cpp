@@ -199,15 +199,29 @@ void GroupEmitter::emitStore(Operation &store) {
   builder.clone(store, mapping);
 }
 
-/// Shares `loop`: each thread runs every `lanes`-th of its chunks of neighbours.
-void GroupEmitter::emitLoop(scf::ForOp loop) {
+/// The end of the thread's loop over chunks of `count` iterations of `loop`, from `lane` on in
+/// steps of `lanes`. `rounds`: how many it has, if all threads have the same number, and counts
+/// these.
+Value GroupEmitter::endOf(scf::ForOp loop, int64_t count, std::optional<int64_t> rounds) {
   Location loc = loop.getLoc();
-  int64_t count = neighboursOf(loop);
-  Value end = mapping.lookupOrDefault(loop.getUpperBound());
-  if (count > 1)
+  Value end = rounds ? index(*rounds) : mapping.lookupOrDefault(loop.getUpperBound());
+  if (count > 1 && !rounds)
     end = arith::DivUIOp::create(builder, loc, end, index(count));
   if (stores) // others run the iteration that this group would repeat
     end = arith::SelectOp::create(builder, loc, stores, end, index(0));
+  return end;
+}
+
+/// Shares `loop`: each thread runs every `lanes`-th of its chunks of neighbours. Where all threads
+/// have a few in a column, the loop counts them, so that LLVM knows their number and unrolls it:
+/// the loads of a thread do not wait for each other then.
+void GroupEmitter::emitLoop(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  int64_t count = neighboursOf(loop);
+  std::optional<int64_t> extent = constantIterationsOf(loop), rounds;
+  if (threads == Threads::Column && extent && *extent % (count * lanes) == 0)
+    rounds = *extent / (count * lanes);
+  Value end = endOf(loop, count, rounds);
   SmallVector<Operation *> combiners;
   SmallVector<Value> neutral;
   for (unsigned number = 0; number < loop.getNumResults(); ++number) {
@@ -215,14 +229,19 @@ void GroupEmitter::emitLoop(scf::ForOp loop) {
     neutral.push_back(
         arith::ConstantOp::create(builder, loc, *arith::getNeutralElement(combiners.back())));
   }
-  auto shared = scf::ForOp::create(builder, loc, lane, end, index(lanes), neutral);
+  auto shared = scf::ForOp::create(builder, loc, rounds ? index(0) : lane, end,
+                                   index(rounds ? 1 : lanes), neutral);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(shared.getBody());
     if (neutral.empty())
       builder.setInsertionPoint(shared.getBody()->getTerminator());
-    SmallVector<Value> carried = cloneIterations(builder, loop, shared.getInductionVar(), count,
-                                                 shared.getRegionIterArgs(), mapping);
+    Value chunk = shared.getInductionVar();
+    if (rounds)
+      chunk = arith::AddIOp::create(builder, loc,
+                                    arith::MulIOp::create(builder, loc, chunk, index(lanes)), lane);
+    SmallVector<Value> carried =
+        cloneIterations(builder, loop, chunk, count, shared.getRegionIterArgs(), mapping);
     if (!neutral.empty())
       scf::YieldOp::create(builder, loc, carried);
   }

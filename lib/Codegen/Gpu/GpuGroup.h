@@ -39,6 +39,7 @@ public:
   void emit(mlir::Operation &op);
 
 private:
+  mlir::Value endOf(mlir::scf::ForOp loop, int64_t count, std::optional<int64_t> rounds);
   void emitLoop(mlir::scf::ForOp loop);
   void emitStore(mlir::Operation &store);
   void order(mlir::Operation &op);

@@ -141,12 +141,13 @@ void Launcher::launchGroups(scf::ForOp loop, Threads threads) {
   Value low = arith::RemUIOp::create(builder, loc, own, size);
   Value before = arith::MulIOp::create(builder, loc, launch.getBlockIds().x, index(perBlock));
   Value iteration = arith::AddIOp::create(builder, loc, before, isColumn ? low : high);
-  Value exists = less(iteration, length);
-  if (isColumn) {
+  const bool isWhole = extent && *extent % perBlock == 0; // no block has fewer iterations
+  Value exists = isWhole ? Value() : less(iteration, length);
+  if (exists && isColumn) {
     // All threads of the block wait at its barriers: some run the last iteration once more.
     Value last = arith::SubIOp::create(builder, loc, length, index(1));
     iteration = arith::MinUIOp::create(builder, loc, iteration, last);
-  } else if (!extent || *extent % perBlock) {
+  } else if (exists) {
     enterIf(exists);
   }
   GroupEmitter group(builder, launch, threads, isColumn ? high : low, lanes,
