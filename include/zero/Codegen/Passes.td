@@ -154,6 +154,27 @@ def SplitColumnSums : Pass<"zero-split-column-sums", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
+
+def ClampIndices : Pass<"zero-clamp-indices", "::mlir::func::FuncOp"> {
+  let summary = "Clamp indices that depend on values in memory";
+  let description = [{
+    A GPU executes commands behind a failed `zero.check` before the host looks at its value. Their
+    kernels must not access memory outside of their operands, whatever the indices in the data are.
+    Each index of a load or store that depends on a loaded value is clamped to the extent of its
+    dimension:
+
+    ```mlir
+    %last = arith.constant 49 : index
+    %row = arith.minui %index, %last : index
+    %0 = memref.load %table[%row, %column] : memref<50x8xf32>
+    ```
+
+    The minimum is one of unsigned numbers, so a negative index becomes the last one. Valid indices
+    do not change.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
   let summary = "Convert the loops of a kernel to GPU launches";
   let description = [{

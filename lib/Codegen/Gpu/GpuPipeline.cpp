@@ -25,6 +25,7 @@ void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated, StringRef h
   manager.addNestedPass<func::FuncOp>(createCollapseLoops());
   manager.addNestedPass<func::FuncOp>(createChooseThreads());
   manager.addNestedPass<func::FuncOp>(createSplitColumnSums());
+  manager.addNestedPass<func::FuncOp>(createClampIndices());
   manager.addNestedPass<func::FuncOp>(createLaunchKernels());
   if (simulated)
     manager.addNestedPass<func::FuncOp>(createSimulateLaunches());
