@@ -182,6 +182,23 @@ void MeshProgram::addUpdate() {
   addDataAxes(*gather.mutable_axes());
 }
 
+/// Closed forms of what a rank receives along the axes of data, and along the last one.
+void MeshProgram::addVolumes() {
+  auto add = [&](uint64_t elements, int first, int end) {
+    if (elements == 0)
+      return;
+    auto *volume = program.add_volumes();
+    volume->set_elements(elements);
+    for (int axis = first; axis < end; ++axis)
+      if (program.mesh(axis).size() > 1)
+        volume->add_axes(uint32_t(axis));
+    program.set_received_elements(program.received_elements() + elements);
+  };
+  const int last = program.mesh_size() - 1;
+  add(2 * held * (dataRanks - 1) / dataRanks, 0, last);
+  add(tensorRanks - 1, last, last + 1); // the first member adds the one number up
+}
+
 MeshProgram::MeshProgram(const std::vector<int> &sizes, int stage) : stage(stage) {
   addMesh(sizes);
   program.set_name("mesh");
@@ -211,6 +228,7 @@ MeshProgram::MeshProgram(const std::vector<int> &sizes, int stage) : stage(stage
   segment(0).set_repeat(1);
   addMicroBatch();
   addUpdate();
+  addVolumes();
   numberValues(reserve.bytes, {"rrww", "rrww", "rrrww", "urr", "u"});
   if (stage == 0)
     return;

@@ -33,6 +33,7 @@ private:
   void addValues();
   void addMicroBatch();
   void addUpdate();
+  void addVolumes();
   zero::rt::proto::Address sliceOf(uint64_t offset) const;
   template <typename Message>
   void addDataAxes(Message &message) const;

@@ -116,9 +116,7 @@ TEST_P(MeshStep, CountsWhatItReceivesAlongEachAxis) {
   trial.step();
   trial.step();
   const MeshProgram &made = trial.made;
-  const uint64_t ofData = stage == 0   ? 2 * made.held * (made.dataRanks - 1) / made.dataRanks
-                          : stage == 1 ? 2 * made.slice * (made.dataRanks - 1)
-                                       : 2 * made.slice * (made.dataRanks - 1);
+  const uint64_t ofData = 2 * made.held * (made.dataRanks - 1) / made.dataRanks;
   for (int rank = 0; rank < trial.trial.ranks; ++rank) {
     zero_rt_stats stats;
     EXPECT_OK(zero_rt_session_stats(trial.trial.session, rank, &stats));
@@ -126,6 +124,14 @@ TEST_P(MeshStep, CountsWhatItReceivesAlongEachAxis) {
     const bool isFirst = rank % int(made.tensorRanks) == 0;
     const uint64_t ofTensor = made.tensorRanks == 1 ? 0 : isFirst ? made.tensorRanks - 1 : 1;
     EXPECT_EQ(stats.model_elements, 2 * (ofData + ofTensor)) << rank;
+    for (size_t i = 0; i < size_t(made.program.volumes_size()); ++i) {
+      zero_rt_volume volume;
+      EXPECT_OK(zero_rt_executable_volume(trial.trial.executable, i, &volume));
+      const bool isTensor = volume.indices[0] + 1 == sizes.size();
+      EXPECT_EQ(stats.volume_elements[i], 2 * (isTensor ? ofTensor : ofData)) << rank;
+      if (isFirst)
+        EXPECT_EQ(stats.volume_elements[i], 2 * volume.planned_elements) << rank;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 //===- zero_run_test.cpp - the tool as a user calls it --------------------===//
 
+#include "mesh_program.h"
 #include "mixed_program.h"
 #include "tier_program.h"
 
@@ -273,6 +274,32 @@ TEST_F(ZeroRun, SaysWhatIsSkipped) {
   EXPECT_NE(contents("log.jsonl").find("\"skipped\":true}"), std::string::npos);
   ASSERT_EQ(run("mixed.zexe" + data + "--steps=20"), 0) << output;
   EXPECT_EQ(output.find("warning"), std::string::npos) << output;
+}
+
+// Along each axis of a mesh.
+TEST_F(ZeroRun, TellsWhatIsReceivedAlongAxes) {
+  MeshProgram made({2, 2}, 3);
+  made.program.add_files(meshWeightsFile());
+  std::rename(made.write("mesh.zexe").c_str(), (folder + "mesh.zexe").c_str());
+  ASSERT_EQ(run("mesh.zexe --data x=x.npy --steps=3 --report-json=r.json "
+                "--save-outputs=o.safetensors"),
+            0)
+      << output;
+  EXPECT_NE(output.find("mesh: data0=2,tensor=2\n"
+                        "  data0                    24 elements received per rank and step\n"
+                        "  tensor                    1 elements received per rank and step\n"),
+            std::string::npos)
+      << output;
+  const std::string report = contents("r.json");
+  for (const char *part : {"\"mesh\": {\"data0\": 2, \"tensor\": 2}",
+                           "\"planned_elements_along\": {\"data0\": 24, \"tensor\": 1}",
+                           "\"received_elements_along\": {\"data0\": 72, \"tensor\": 3}"})
+    EXPECT_NE(report.find(part), std::string::npos) << report;
+  // Of the outputs of each rank, those of both data ranks: [2] numbers.
+  EXPECT_NE(contents("o.safetensors").find("\"part\":{\"dtype\":\"I64\",\"shape\":[2]"),
+            std::string::npos)
+      << contents("o.safetensors");
+  ::unlink(made.program.files(0).c_str());
 }
 
 TEST_F(ZeroRun, HelpAndVersion) {
