@@ -37,6 +37,16 @@ def write_manifest(generation, manifest):
     (Path(generation) / "manifest.json").write_text(text)
 
 
+def selected(shape, cuts):
+    """The elements whose index along each cut's dimension is in one of its intervals."""
+    indices = [np.arange(size) for size in shape]
+    for cut in cuts:
+        indices[cut["dimension"]] = np.concatenate(
+            [np.arange(int(begin), int(begin) + int(extent))
+             for begin, extent in zip(cut["begins"], cut["extents"])])
+    return np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)[np.ix_(*indices)].ravel()
+
+
 def read_tensors(generation, has_copies=False):
     """All tensors, assembled from the files: every element is present once, and every byte of a
     file belongs to one element, unless other nodes have written copies."""
@@ -57,8 +67,8 @@ def read_tensors(generation, has_copies=False):
             begin, count, offset = (int(part[key]) for key in ("begin", "count", "offset"))
             raw = bodies[part["file"]][offset:offset + count * flat.itemsize]
             places = np.arange(begin, begin + count)
-            if run := int(part["run"]):
-                places = int(part["first"]) + places // run * int(part["stride"]) + places % run
+            if part["cuts"]:
+                places = selected(shape, part["cuts"])[places]
             flat[places] = np.frombuffer(raw, flat.dtype)
             seen[places] += 1
             used[part["file"]] += len(raw)
