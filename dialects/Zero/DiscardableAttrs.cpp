@@ -84,6 +84,7 @@ const Known kKnown[] = {
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {"zero.kernel", OnFunction, kUnit, "no value"},
     {"zero.host_kernel", OnFunction, kUnit, "no value"},
+    {"zero.constant_indices", OnFunction, kUnit, "no value"},
     {"zero.workspace", OnFunction, kInteger, "an integer"},
     {"zero.flops", OnFunction, kInteger, "an integer"},
     {"zero.bytes", OnFunction, kInteger, "an integer"},

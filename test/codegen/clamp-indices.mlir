@@ -88,3 +88,17 @@ func.func private @host(%indices: memref<4xi64>, %table: memref<50xf32>)
   memref.store %1, %table[%c0] : memref<50xf32>
   return
 }
+
+// -----
+
+// Indices that are constants of the program are no data of users.
+// CHECK-LABEL: func.func private @constants
+// CHECK-NOT: arith.minui
+func.func private @constants(%indices: memref<4xi64>, %table: memref<?xf32>) attributes {zero.kernel, zero.constant_indices} {
+  %c0 = arith.constant 0 : index
+  %0 = memref.load %indices[%c0] : memref<4xi64>
+  %row = arith.index_cast %0 : i64 to index
+  %1 = memref.load %table[%row] : memref<?xf32>
+  memref.store %1, %table[%c0] : memref<?xf32>
+  return
+}

@@ -170,7 +170,8 @@ def ClampIndices : Pass<"zero-clamp-indices", "::mlir::func::FuncOp"> {
     ```
 
     The minimum is one of unsigned numbers, so a negative index becomes the last one. Valid indices
-    do not change.
+    do not change. A kernel with `zero.constant_indices`, whose indices are constants of the program,
+    stays as it is.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -4,6 +4,7 @@
 // nobody uses, but no memory of others.
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Zero/KernelAttrs.h"
 #include "zero/Codegen/Passes.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -85,7 +86,8 @@ namespace {
 struct ClampIndices : zero::impl::ClampIndicesBase<ClampIndices> {
   void runOnOperation() override {
     func::FuncOp kernel = getOperation();
-    if (!isNativeKernel(kernel) || kernel.isDeclaration() || isHostKernel(kernel))
+    if (!isNativeKernel(kernel) || kernel.isDeclaration() || isHostKernel(kernel) ||
+        kernel->hasAttr(kConstantIndicesAttr))
       return;
     LoadedValues loaded;
     WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {

@@ -2,6 +2,7 @@
 
 #include "zero/Transforms/Step/GradientKernels.h"
 
+#include "dialects/Zero/KernelAttrs.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -126,6 +127,7 @@ func::FuncOp buildChunkSums(ModuleOp module, StringRef name, Type element) {
         linalg::YieldOp::create(b, l, Formula(b, l).unorderedAdd(values[3], number));
       });
   func::ReturnOp::create(builder, loc, generic.getResults());
+  kernel->setAttr(kConstantIndicesAttr, builder.getUnitAttr());
   return kernel;
 }
 
