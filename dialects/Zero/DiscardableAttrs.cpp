@@ -49,6 +49,7 @@ const Known kKnown[] = {
     // Properties of the program. No pass rewrites a module.
     {"zero.ranks", OnModule, kInteger, "an integer"},
     {"zero.ranks_per_node", OnModule, kInteger, "an integer"},
+    {"zero.mesh", OnModule, isKind<MeshAttr>, "#zero.mesh<...>"},
     {"zero.micro_batches", OnModule, kInteger, "an integer"},
     {"zero.interleave", OnModule, kUnit, "no value"},
     {"zero.interleaved", OnModule, kUnit, "no value"},
@@ -81,6 +82,7 @@ const Known kKnown[] = {
     {"zero.exported_as", OnState, kString, "a string"},
     {"zero.aliases", OnState, kList, "a list"},
     {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
+    {"zero.shard", OnState, isKind<ShardAttr>, "#zero.shard<...>"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {"zero.kernel", OnFunction, kUnit, "no value"},
     {"zero.host_kernel", OnFunction, kUnit, "no value"},
@@ -102,6 +104,7 @@ const Known kKnown[] = {
     {"zero.tier", OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
     {"zero.import_note", OnBody, kString, "a string"},
     {"zero.round", OnBody, kUnit, "no value"},
+    {"zero.replicated", OnBody, kIntegers, "integers"},
     {"zero.offsets", OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.
     {"zero.loop", OnBody, kString, "a string"},

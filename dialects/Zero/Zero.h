@@ -85,8 +85,8 @@ inline constexpr llvm::StringLiteral kPrecisionAttr = "zero.precision";
 /// On the module: the order of sums over ranks. So many consecutive ranks are added first, then
 /// these sums. Absent: all ranks in order.
 inline constexpr llvm::StringLiteral kRanksPerNodeAttr = "zero.ranks_per_node";
-/// On the module: the number of ranks and of micro-batches, the ZeRO stage, and the optimizer for
-/// messages.
+/// On the module: the number of data-parallel ranks (see Mesh.h) and of micro-batches, the ZeRO
+/// stage, and the optimizer for messages.
 inline constexpr llvm::StringLiteral kRanksAttr = "zero.ranks";
 inline constexpr llvm::StringLiteral kMicroBatchesAttr = "zero.micro_batches";
 inline constexpr llvm::StringLiteral kStageAttr = "zero.stage";

@@ -20,6 +20,8 @@ Lane ReduceScatterOp::getLane() { return Lane::Collective; }
 Lane AllReduceOp::getLane() { return Lane::Collective; }
 Lane BroadcastOp::getLane() { return Lane::Collective; }
 
+Lane CopyOp::getLane() { return Lane::Compute; }
+
 Lane TransferOp::getLane() {
   if (getTier() == Tier::Nvme)
     return Lane::DiskWrite;
@@ -87,7 +89,7 @@ int64_t OwnSliceOp::getViewStart() { return 0; }
 int64_t OwnSliceOp::getRankStride() {
   return cast<RankedTensorType>(getResult().getType()).getNumElements();
 }
+GroupAttr OwnSliceOp::getViewGroup() { return getGroupAttr(); }
 
 Value MemberOp::getViewed() { return getBucket(); }
 int64_t MemberOp::getViewStart() { return getStart(); }
-int64_t MemberOp::getRankStride() { return 0; }

@@ -12,7 +12,7 @@ using namespace zero;
 #include "dialects/Zero/ZeroDialect.cpp.inc"
 #include "dialects/Zero/ZeroEnums.cpp.inc"
 
-/// Prints `[@dp, @tp]`: the brackets separate the axes from the parameter that follows.
+/// Prints `[@data, @tensor]`: the brackets separate the axes from the parameter that follows.
 static ParseResult parseAxes(AsmParser &parser, SmallVector<FlatSymbolRefAttr> &axes) {
   return parser.parseCommaSeparatedList(
       AsmParser::Delimiter::Square, [&]() { return parser.parseAttribute(axes.emplace_back()); });

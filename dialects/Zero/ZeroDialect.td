@@ -105,15 +105,52 @@ def Zero_Lane : I32EnumAttr<"Lane", "a lane of a rank, which runs its commands i
   let genSpecializedAttr = 0;
 }
 
+def Zero_MeshAttr : Zero_Attr<"Mesh", "mesh"> {
+  let summary = "The axes along which ranks are arranged";
+  let description = [{
+    Names and sizes of axes, the outermost first: with the mesh below, rank 5 has coordinate 2
+    along `data` and 1 along `tensor`. The ranks along `data` have different parts of the batch,
+    and ZeRO shards state over them. The ranks along `tensor` have the same part of the batch, and
+    shards of parameters and activations (Shoeybi et al., arXiv 1909.08053). As the innermost
+    axis, `tensor` stays inside a node. A module without a mesh has the one axis `data`.
+
+    ```mlir
+    module attributes {zero.mesh = #zero.mesh<data = 4, tensor = 2>} {}
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
+                        ArrayRefParameter<"int64_t">:$sizes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Zero_ShardAttr : Zero_Attr<"Shard", "shard"> {
+  let summary = "The shard of a model's tensor that a rank holds";
+  let description = [{
+    Dimension `dim` of the tensor is divided into equal parts over the ranks along `over`. With
+    `parts`, extents that add up to that of the dimension, each part is divided by itself, and a
+    rank holds its share of each, one after the other: joint projections of queries, keys and
+    values. The type of the parameter or state is that of the shard.
+
+    ```mlir
+    zero.parameter @w : tensor<64x96xf32> {zero.shard = #zero.shard<1, [@tensor], 64, 64, 64>}
+    ```
+  }];
+  let parameters = (ins "int64_t":$dim,
+                        OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$over,
+                        OptionalArrayRefParameter<"int64_t">:$parts);
+  let assemblyFormat = "`<` $dim `,` custom<Axes>($over) (`,` $parts^)? `>`";
+  let genVerifyDecl = 1;
+}
+
 def Zero_GroupAttr : Zero_Attr<"Group", "group"> {
   let summary = "The ranks that take part in a collective";
   let description = [{
-    Axes of the device grid, as in `#zero.placement`. A rank exchanges with the ranks whose
-    coordinates differ from its own along these axes only. A collective without a group includes
-    all ranks.
+    Axes of the mesh, as in `#zero.placement`. A rank exchanges with the ranks whose coordinates
+    differ from its own along these axes only. A collective without a group includes all ranks.
 
     ```mlir
-    #zero.group<[@dp]>
+    #zero.group<[@data]>
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$axes);
@@ -168,7 +205,7 @@ def Zero_RandomAttr : Zero_Attr<"Random", "random"> {
 def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
   let summary = "Placement of a tensor that outlives one kernel";
   let description = [{
-    `shard` lists the axes of the device grid over which the tensor is partitioned into equal
+    `shard` lists the axes of the mesh over which the tensor is partitioned into equal
     slices; it is replicated over the other axes. `tier` is the memory tier. A ZeRO stage is a
     choice of this attribute for optimizer state (stage 1), gradients (2) and parameters (3):
     ZeRO, arXiv 1910.02054, section 5.

@@ -66,6 +66,25 @@ def Zero_LaneOpInterface : OpInterface<"LaneOpInterface"> {
   let methods = [InterfaceMethod<"The lane that runs it.", "::zero::Lane", "getLane">];
 }
 
+def Zero_ActivationOpInterface : OpInterface<"ActivationOpInterface"> {
+  let cppNamespace = "::zero";
+  let description = [{
+    An op of forward that computes activations: a launch, or a collective on activations.
+    `layer` is the number of its layer. Backward recomputes its results, except those whose
+    numbers `kept` lists. Results of ops without a layer are saved.
+  }];
+  let methods = [
+    InterfaceMethod<"The number of the layer; null if none.", "::mlir::IntegerAttr",
+                    "getLayerAttr">,
+    InterfaceMethod<"Sets the number of the layer.", "void", "setLayerAttr",
+                    (ins "::mlir::IntegerAttr":$layer)>,
+    InterfaceMethod<"The numbers of the results that are saved; null if not chosen.",
+                    "::mlir::DenseI64ArrayAttr", "getKeptAttr">,
+    InterfaceMethod<"Sets the numbers of the results that are saved.", "void", "setKeptAttr",
+                    (ins "::mlir::DenseI64ArrayAttr":$kept)>,
+    InterfaceMethod<"Removes the choice of results.", "::mlir::Attribute", "removeKeptAttr">];
+}
+
 def Zero_BufferAccessOpInterface : OpInterface<"BufferAccessOpInterface"> {
   let cppNamespace = "::zero";
   let description = [{
@@ -89,8 +108,11 @@ def Zero_ViewOpInterface : OpInterface<"ViewOpInterface"> {
     InterfaceMethod<"The value that the result is a part of.", "::mlir::Value", "getViewed">,
     InterfaceMethod<"The offset of the result in the operand on rank 0, in elements.",
                     "int64_t", "getViewStart">,
-    InterfaceMethod<"The increase of that offset from rank to rank, in elements.",
-                    "int64_t", "getRankStride">];
+    InterfaceMethod<[{
+        The increase of that offset with the index of the rank in the group, in elements.
+      }], "int64_t", "getRankStride", (ins), "", "return 0;">,
+    InterfaceMethod<"The group whose ranks view different parts; null means all ranks.",
+                    "::zero::GroupAttr", "getViewGroup", (ins), "", "return {};">];
 }
 
 #endif // DIALECTS_ZERO_ZEROINTERFACES_TD

@@ -243,7 +243,7 @@ def Zero_UpdateOp : Zero_Op<"update", [AttrSizedOperandSegments,
 // Kernels
 //===----------------------------------------------------------------------===//
 
-def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
+def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments, Zero_ActivationOpInterface,
                                        DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                        DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
   let summary = "Launch a kernel";
@@ -255,8 +255,7 @@ def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments,
     values, other results are undefined.
 
     - `host`: the kernel runs on the cores of the host, on operands in the memory of the host.
-    - `layer`: the number of the layer of a launch of forward. Backward recomputes its results,
-      except those whose numbers `kept` lists. Results of launches without a layer are saved.
+    - `layer` and `kept`: see ActivationOpInterface.
     - `updates` and `gradient`: the launch updates that bucket, and the input of that number is
       the gradient, summed over ranks.
   }];
@@ -317,7 +316,7 @@ def Zero_MicroMeanOp : Zero_Op<"micro_mean", [AllTypesMatch<["input", "result"]>
 }
 
 def Zero_RankShareOp : Zero_Op<"rank_share", [Pure]> {
-  let summary = "Seed the local gradient: 1 / (ranks x micro-batches)";
+  let summary = "Seed the local gradient: 1 / (data-parallel ranks x micro-batches)";
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -342,59 +341,66 @@ class Zero_Collective<string mnemonic, list<string> methods, list<string> access
 }
 
 def Zero_AllGatherOp : Zero_Collective<"all_gather", ["getDestination", "isControl"],
-                                       ["readsBytes", "getReused"]> {
-  let summary = "Concatenate the slices of all ranks";
+                                       ["readsBytes", "getReused"],
+                                       [Zero_ActivationOpInterface]> {
+  let summary = "Concatenate the slices of the ranks of a group";
   let description = [{
     With `into` the result reuses the buffer of that operand; a shard that already is the rank's
     own slice of it is not copied. `control` marks a value that is not a parameter.
   }];
   let arguments = (ins AnyStaticShapeTensor:$shard, Optional<AnyStaticShapeTensor>:$into,
-                       UnitAttr:$control, OptionalAttr<Zero_GroupAttr>:$group);
+                       UnitAttr:$control, OptionalAttr<Zero_GroupAttr>:$group,
+                       OptionalAttr<I64Attr>:$layer, OptionalAttr<DenseI64ArrayAttr>:$kept);
   let assemblyFormat = [{
     $shard (`into` $into^)? (`control` $control^)? (`over` $group^)? attr-dict
     `:` functional-type(operands, $result)
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$shard,
-                                 "::mlir::Value":$into, CArg<"bool", "false">:$control), [{
-    build($_builder, $_state, result, shard, into, control, ::zero::GroupAttr());
+                                 "::zero::GroupAttr":$group, CArg<"::mlir::Value", "{}">:$into,
+                                 CArg<"bool", "false">:$control), [{
+    build($_builder, $_state, result, shard, into, control, group, {}, {});
   }]>];
 }
 
 def Zero_ReduceScatterOp : Zero_Collective<"reduce_scatter", ["getSumType", "reducesInPlace"],
-                                           ["getReused"]> {
+                                           ["getReused"], [Zero_ActivationOpInterface]> {
   let summary = "Sum over ranks in rank order and return the rank's own slice";
   let description = [{
     With `in_place` the result is the rank's slice of the operand's buffer. Sums are computed in
     the type `arithmetic`, by default in the type of the operand, and rounded once.
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$in_place,
-                       OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group);
+                       OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group,
+                       OptionalAttr<I64Attr>:$layer, OptionalAttr<DenseI64ArrayAttr>:$kept);
   let assemblyFormat = [{
     $input (`in_place` $in_place^)? (`in` $arithmetic^)? (`over` $group^)? attr-dict
     `:` functional-type($input, $result)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input, "bool":$in_place,
-                                 "::mlir::TypeAttr":$arithmetic), [{
-    build($_builder, $_state, result, input, in_place, arithmetic, ::zero::GroupAttr());
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input,
+                                 "::mlir::TypeAttr":$arithmetic, "::zero::GroupAttr":$group,
+                                 CArg<"bool", "false">:$inPlace), [{
+    build($_builder, $_state, result, input, inPlace, arithmetic, group, {}, {});
   }]>];
 }
 
 def Zero_AllReduceOp : Zero_Collective<"all_reduce",
                                        ["getSumType", "isMean", "isControl", "reducesInPlace"], [],
-                                       [AllTypesMatch<["input", "result"]>]> {
+                                       [AllTypesMatch<["input", "result"]>,
+                                        Zero_ActivationOpInterface]> {
   let summary = "Sum over ranks in rank order, in place";
   let description = [{
-    With `mean` the sum is divided by the number of ranks; such a value comes from
+    With `mean` the sum is divided by the number of ranks of the group; such a value comes from
     `zero.rank_mean` and is not a gradient. `arithmetic` is as in `zero.reduce_scatter`.
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, UnitAttr:$mean,
-                       OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group);
+                       OptionalAttr<TypeAttr>:$arithmetic, OptionalAttr<Zero_GroupAttr>:$group,
+                       OptionalAttr<I64Attr>:$layer, OptionalAttr<DenseI64ArrayAttr>:$kept);
   let assemblyFormat = [{
     $input (`mean` $mean^)? (`in` $arithmetic^)? (`over` $group^)? attr-dict `:` type($input)
   }];
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$input, "bool":$mean,
-                                 "::mlir::TypeAttr":$arithmetic), [{
-    build($_builder, $_state, result, input, mean, arithmetic, ::zero::GroupAttr());
+  let builders = [OpBuilder<(ins "::mlir::Value":$input, "::mlir::TypeAttr":$arithmetic,
+                                 "::zero::GroupAttr":$group, CArg<"bool", "false">:$mean), [{
+    build($_builder, $_state, input.getType(), input, mean, arithmetic, group, {}, {});
   }]>];
 }
 
@@ -410,7 +416,7 @@ def Zero_BroadcastOp : Zero_Collective<"broadcast", ["getDestination", "getRootR
     error.
 
     ```mlir
-    %w = zero.broadcast %own from 0 over <[@dp]> : (tensor<64xf32>) -> tensor<64xf32>
+    %w = zero.broadcast %own from 0 over <[@data]> : (tensor<64xf32>) -> tensor<64xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$input, Optional<AnyStaticShapeTensor>:$into,
@@ -445,22 +451,44 @@ def Zero_TransferOp : Zero_AllocatingOp<"transfer", [
   }];
 }
 
+def Zero_CopyOp : Zero_AllocatingOp<"copy", [AllTypesMatch<["input", "result"]>,
+                                            DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
+  let summary = "Copy a value to bytes of its own";
+  let description = [{
+    The bytes of the operand, of which it may be a view, are free for others after its last
+    reader: `zero-partition-activations` copies the slice of a saved value that a rank keeps.
+
+    ```mlir
+    %s = zero.own_slice %a over <[@tensor]> : (tensor<8x64xf32>) -> tensor<256xf32>
+    %k = zero.copy %s : tensor<256xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
 def Zero_ReserveOp : Zero_AllocatingOp<"reserve"> {
   let summary = "Reserve bytes of a tier that a kernel writes without reading";
   let arguments = (ins Zero_TierAttr:$tier);
   let assemblyFormat = "`on` `` $tier attr-dict `:` type($result)";
 }
 
-class Zero_View<string mnemonic>
-    : Zero_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<Zero_ViewOpInterface>]> {
+class Zero_View<string mnemonic, list<string> methods = []>
+    : Zero_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<Zero_ViewOpInterface, methods>]> {
   let hasVerifier = 1;
 }
 
-def Zero_OwnSliceOp : Zero_View<"own_slice"> {
+def Zero_OwnSliceOp : Zero_View<"own_slice", ["getRankStride", "getViewGroup"]> {
   let summary = "View this rank's slice of a flat bucket, without a copy";
-  let arguments = (ins AnyStaticShapeTensor:$input);
+  let description = [{
+    The slices of the ranks of a group follow each other in the order of ranks; without a group,
+    those of all ranks.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input, OptionalAttr<Zero_GroupAttr>:$group);
   let results = (outs AnyStaticShapeTensor:$result);
-  let assemblyFormat = "$input attr-dict `:` functional-type($input, $result)";
+  let assemblyFormat = [{
+    $input (`over` $group^)? attr-dict `:` functional-type($input, $result)
+  }];
 }
 
 def Zero_MemberOp : Zero_View<"member"> {

@@ -1,6 +1,6 @@
 //===- ZeroVerifiers.cpp - types, sizes and symbols of ops -----------------===//
 
-#include "dialects/Zero/Zero.h"
+#include "dialects/Zero/Mesh.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -64,11 +64,12 @@ LogicalResult TransferOp::verify() {
 // Collectives
 //===----------------------------------------------------------------------===//
 
-/// The number of ranks that the program is partitioned for; unknown before partition.
-static std::optional<int64_t> ranksOf(Operation *op) {
+/// The number of ranks of `group`; unknown where no pass has set the ranks of the program.
+static std::optional<int64_t> ranksOf(Operation *op, GroupAttr group) {
   auto module = op->getParentOfType<ModuleOp>();
-  auto ranks = module ? module->getAttrOfType<IntegerAttr>(kRanksAttr) : IntegerAttr();
-  return ranks ? std::optional(ranks.getInt()) : std::nullopt;
+  if (!module || !(module->hasAttr(kRanksAttr) || module->hasAttr(kMeshAttr)))
+    return std::nullopt;
+  return Mesh(module).sizeOf(group);
 }
 
 static int64_t elementsOf(Value value) {
@@ -79,12 +80,12 @@ static bool sameElement(Value a, Value b) {
   return getElementTypeOrSelf(a) == getElementTypeOrSelf(b);
 }
 
-/// Checks that `whole` has the size of one `slice` for each rank.
-static LogicalResult verifySlices(Operation *op, Value whole, Value slice) {
+/// Checks that `whole` has the size of one `slice` for each rank of `group`.
+static LogicalResult verifySlices(Operation *op, Value whole, Value slice, GroupAttr group) {
   if (!sameElement(whole, slice))
     return op->emitOpError() << "expected one element type, got " << whole.getType() << " and "
                              << slice.getType();
-  std::optional<int64_t> ranks = ranksOf(op);
+  std::optional<int64_t> ranks = ranksOf(op, group);
   if (elementsOf(slice) == 0 || elementsOf(whole) % elementsOf(slice) != 0)
     return op->emitOpError() << "expected equal slices of " << whole.getType() << ", got "
                              << slice.getType();
@@ -94,10 +95,25 @@ static LogicalResult verifySlices(Operation *op, Value whole, Value slice) {
                            << elementsOf(slice) * *ranks << " elements, got " << whole.getType();
 }
 
+/// Checks that the axes of `group` are of the mesh of the program.
+static LogicalResult verifyGroup(Operation *op, GroupAttr group) {
+  if (group && group.getAxes().empty())
+    return op->emitOpError("expected a group of at least one axis");
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!group || !module || !module->hasAttr(kMeshAttr))
+    return success();
+  const Mesh mesh(module);
+  for (FlatSymbolRefAttr axis : group.getAxes())
+    if (llvm::none_of(mesh.axes(),
+                      [&](const auto &known) { return known.first == axis.getValue(); }))
+      return op->emitOpError() << "expected an axis of the mesh of the program, got " << axis;
+  return success();
+}
+
 /// Checks the common properties of all collectives.
 static LogicalResult verifyCollective(CollectiveOpInterface op) {
-  if (GroupAttr group = op.getCollectiveGroup(); group && group.getAxes().empty())
-    return op->emitOpError("expected a group of at least one axis");
+  if (failed(verifyGroup(op, op.getCollectiveGroup())))
+    return failure();
   Value destination = op.getDestination();
   if (destination && destination.getType() != op.getExchanged().getType())
     return op->emitOpError() << "expected a destination of type " << op.getExchanged().getType()
@@ -116,13 +132,13 @@ static LogicalResult verifyCollective(CollectiveOpInterface op) {
 LogicalResult AllGatherOp::verify() {
   if (failed(verifyCollective(*this)))
     return failure();
-  return verifySlices(*this, getResult(), getShard());
+  return verifySlices(*this, getResult(), getShard(), getGroupAttr());
 }
 
 LogicalResult ReduceScatterOp::verify() {
   if (failed(verifyCollective(*this)))
     return failure();
-  return verifySlices(*this, getInput(), getResult());
+  return verifySlices(*this, getInput(), getResult(), getGroupAttr());
 }
 
 LogicalResult AllReduceOp::verify() { return verifyCollective(*this); }
@@ -131,7 +147,7 @@ LogicalResult BroadcastOp::verify() {
   if (failed(verifyCollective(*this)))
     return failure();
   const int64_t root = getRootRank();
-  std::optional<int64_t> ranks = ranksOf(*this);
+  std::optional<int64_t> ranks = ranksOf(*this, getGroupAttr());
   if (root >= 0 && (!ranks || root < *ranks))
     return success();
   InFlightDiagnostic error = emitOpError() << "expected a rank as the root";
@@ -144,7 +160,11 @@ LogicalResult BroadcastOp::verify() {
 // Buckets and their members
 //===----------------------------------------------------------------------===//
 
-LogicalResult OwnSliceOp::verify() { return verifySlices(*this, getInput(), getResult()); }
+LogicalResult OwnSliceOp::verify() {
+  if (failed(verifyGroup(*this, getGroupAttr())))
+    return failure();
+  return verifySlices(*this, getInput(), getResult(), getGroupAttr());
+}
 
 LogicalResult MemberOp::verify() {
   if (!sameElement(getBucket(), getResult()))
@@ -226,9 +246,12 @@ LogicalResult UpdateOp::verify() {
 LogicalResult BufferOp::verify() {
   if (int64_t(getShards()) < 1)
     return emitOpError() << "expected at least one shard, got " << int64_t(getShards());
-  std::optional<int64_t> ranks = ranksOf(*this);
-  if (ranks && getShards() != 1 && getShards() != uint64_t(*ranks))
-    return emitOpError() << "expected 1 shard, or one on each of " << *ranks << " ranks, got "
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  if (!module || !module->hasAttr(kRanksAttr))
+    return success();
+  const int64_t ranks = Mesh(module).dataRanks();
+  if (getShards() != 1 && getShards() != uint64_t(ranks))
+    return emitOpError() << "expected 1 shard, or one on each of " << ranks << " ranks, got "
                          << getShards();
   return success();
 }

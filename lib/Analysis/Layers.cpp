@@ -16,7 +16,21 @@ namespace zero {
 
 bool runsAlways(Operation *op) {
   auto launch = dyn_cast<LaunchOp>(op);
-  return launch && !launch.getCondition() && scheduleOf(op).isEveryMicroBatch();
+  return isa<ActivationOpInterface>(op) && !(launch && launch.getCondition()) &&
+         scheduleOf(op).isEveryMicroBatch();
+}
+
+SmallVector<Value> overwrittenBy(Operation *op, const SymbolTable &symbols) {
+  SmallVector<Value> values;
+  if (auto collective = dyn_cast<CollectiveOpInterface>(op);
+      collective && collective.reducesInPlace())
+    values.push_back(throughViews(collective.getSource()));
+  auto launch = dyn_cast<LaunchOp>(op);
+  auto kernel = launch ? symbols.lookup<func::FuncOp>(launch.getKernel()) : func::FuncOp();
+  for (unsigned index = 0; kernel && index < launch.getInputs().size(); ++index)
+    if (kernel.getArgAttr(index, kInplaceAttr))
+      values.push_back(throughViews(launch.getInputs()[index]));
+  return values;
 }
 
 /// The operations that compute the gradients of `step`, without forward.
@@ -51,8 +65,9 @@ int64_t Layers::layerOf(Operation *launch) const {
   return it == layers.end() ? -1 : it->second;
 }
 
-/// Finds the launches of forward up to the point where backward first reads a value that forward
-/// computed from parameters. From there on, tiles of a loss are mixed with their gradients.
+/// Finds the launches and collectives of forward up to the point where backward first reads a value
+/// that forward computed from parameters. From there on, tiles of a loss are mixed with their
+/// gradients.
 void Layers::findLaunches(const SymbolTable &symbols) {
   for (Operation &op : step.getBody().front()) {
     auto isTrained = [&](Value operand) {
@@ -73,7 +88,7 @@ void Layers::findLaunches(const SymbolTable &symbols) {
       trainedOps.insert(&op);
     if (runsAlways(&op)) {
       positions[&op] = launches.size();
-      launches.push_back(cast<LaunchOp>(op));
+      launches.push_back(cast<ActivationOpInterface>(op));
     }
   }
 }
@@ -96,16 +111,14 @@ void Layers::findReads(Value value, Made &made) const {
 
 void Layers::findValues(const SymbolTable &symbols) {
   llvm::DenseSet<Value> overwritten;
-  for (LaunchOp launch : launches)
-    if (auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel()))
-      for (auto [index, input] : llvm::enumerate(launch.getInputs()))
-        if (kernel.getArgAttr(index, kInplaceAttr))
-          overwritten.insert(throughViews(input));
-  for (auto [position, launch] : llvm::enumerate(launches))
-    for (Value result : launch.getResults()) {
+  for (Operation *op : launches)
+    for (Value value : overwrittenBy(op, symbols))
+      overwritten.insert(value);
+  for (auto [position, op] : llvm::enumerate(launches))
+    for (Value result : op->getResults()) {
       Made next;
       next.made = next.lastRead = position;
-      next.isTrained = trainedOps.contains(launch);
+      next.isTrained = trainedOps.contains(op);
       next.value.value = result;
       next.value.bytes = tensorBytes(result.getType());
       next.value.isOverwritten = overwritten.contains(result);
@@ -115,15 +128,17 @@ void Layers::findValues(const SymbolTable &symbols) {
     }
 }
 
-/// A number for each way to compute: launches of equal types and costs.
-static std::vector<uint64_t> classesOf(ArrayRef<LaunchOp> launches, const SymbolTable &symbols) {
+/// A number for each way to compute: launches of equal types and costs, or collectives.
+static std::vector<uint64_t> classesOf(ArrayRef<ActivationOpInterface> launches,
+                                       const SymbolTable &symbols) {
   llvm::DenseMap<std::tuple<Type, Attribute, Attribute>, uint64_t> numbers;
   std::vector<uint64_t> classes;
-  for (LaunchOp launch : launches) {
-    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-    Type type = FunctionType::get(launch.getContext(), launch.getInputs().getTypes(),
-                                  launch.getOutputs().getTypes());
-    auto key = std::make_tuple(type, kernel ? kernel->getAttr(kFlopsAttr) : Attribute(),
+  for (Operation *op : launches) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    auto kernel = launch ? symbols.lookup<func::FuncOp>(launch.getKernel()) : func::FuncOp();
+    Type type = FunctionType::get(op->getContext(), op->getOperandTypes(), op->getResultTypes());
+    Attribute name = launch ? Attribute() : op->getName().getIdentifier();
+    auto key = std::make_tuple(type, kernel ? kernel->getAttr(kFlopsAttr) : name,
                                kernel ? kernel->getAttr(kBytesAttr) : Attribute());
     classes.push_back(numbers.try_emplace(key, numbers.size()).first->second);
   }

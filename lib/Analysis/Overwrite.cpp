@@ -26,7 +26,7 @@ static Bytes shownBytes(Value value) {
   Bytes bytes{value, 0, tensorBytes(value.getType())};
   while (std::optional<View> view = viewOf(bytes.owner.getDefiningOp())) {
     bytes = {view->of, bytes.begin + view->start, bytes.end + view->start};
-    if (view->rankStride != 0)
+    if (!view->rankStrides.empty())
       bytes = {view->of, 0, tensorBytes(view->of.getType())};
   }
   return bytes;
@@ -45,7 +45,7 @@ static bool isReadSince(Bytes bytes, OpOperand &taken) {
       return !user->isBeforeInBlock(taken.getOwner());
     Value shown = user->getResult(0);
     const int64_t all = tensorBytes(shown.getType());
-    if (view->rankStride != 0)
+    if (!view->rankStrides.empty())
       return isReadSince({shown, 0, all}, taken);
     const int64_t begin = bytes.begin - view->start, end = bytes.end - view->start;
     return begin < all && end > 0 && isReadSince({shown, begin, end}, taken);

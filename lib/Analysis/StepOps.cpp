@@ -2,7 +2,7 @@
 
 #include "zero/Analysis/StepOps.h"
 
-#include "dialects/Zero/Zero.h"
+#include "dialects/Zero/Mesh.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -37,6 +37,13 @@ Value throughReshapes(Value value) {
   return value;
 }
 
+SmallVector<int64_t, 1> rankStrides(Operation *op, GroupAttr group, int64_t bytes) {
+  SmallVector<int64_t, 1> strides;
+  for (int64_t stride : Mesh(op->getParentOfType<ModuleOp>()).stridesIn(group))
+    strides.push_back(stride * bytes);
+  return strides;
+}
+
 std::optional<View> viewOf(Operation *op) {
   if (isReshape(op))
     return View{op->getOperand(0)};
@@ -44,7 +51,10 @@ std::optional<View> viewOf(Operation *op) {
   if (!view)
     return std::nullopt;
   const int64_t bytes = elementBytes(op->getResult(0).getType());
-  return View{view.getViewed(), view.getViewStart() * bytes, view.getRankStride() * bytes};
+  View made{view.getViewed(), view.getViewStart() * bytes};
+  if (view.getRankStride() != 0)
+    made.rankStrides = rankStrides(op, view.getViewGroup(), view.getRankStride() * bytes);
+  return made;
 }
 
 bool isView(Operation *op) { return isReshape(op) || isa_and_nonnull<ViewOpInterface>(op); }

@@ -30,9 +30,7 @@ OpTimes::Kernel OpTimes::describe(func::FuncOp kernel) const {
   return described;
 }
 
-OpTimes::OpTimes(ModuleOp module, const Machine &machine) : machine(machine) {
-  if (auto attr = module->getAttrOfType<IntegerAttr>(kRanksAttr))
-    ranks = attr.getInt();
+OpTimes::OpTimes(ModuleOp module, const Machine &machine) : machine(machine), mesh(module) {
   if (auto attr = module->getAttrOfType<IntegerAttr>(kRanksPerNodeAttr))
     ranksPerNode = attr.getInt();
   for (auto kernel : module.getOps<func::FuncOp>())
@@ -68,13 +66,31 @@ Link linkOf(TransferOp transfer) {
   }
 }
 
-static Exchange exchangeOf(CollectiveOpInterface op, int64_t ranks, int64_t ranksPerNode) {
+/// How many ranks of `group` are among `count` consecutive ranks of the program; 0: no such ranks.
+static int64_t membersAmong(const Mesh &mesh, GroupAttr group, int64_t count) {
+  if (count == 0)
+    return 0;
+  const SmallVector<int64_t> own = mesh.stridesIn(group);
+  int64_t inner = 1,
+          members = 1; // ranks of the axes inside the current one, and those in the group
+  for (size_t axis = own.size(); axis-- > 0 && inner < count;) {
+    const int64_t size = mesh.axes()[axis].second;
+    if (own[axis] != 0)
+      members *= std::clamp<int64_t>(count / inner, 1, size);
+    inner *= size;
+  }
+  return members;
+}
+
+Exchange OpTimes::exchangeOf(CollectiveOpInterface op) const {
   const int64_t source = tensorBytes(op.getSource().getType());
   const int64_t result = tensorBytes(op.getExchanged().getType());
   Exchange exchange;
   exchange.bytes = double(std::max(source, result));
-  exchange.ranks = ranks;
-  exchange.ranksPerNode = ranksPerNode;
+  const GroupAttr group = op.getCollectiveGroup();
+  exchange.ranks = mesh.sizeOf(group);
+  exchange.ranksPerNode = membersAmong(mesh, group, ranksPerNode);
+  exchange.perNode = membersAmong(mesh, group, machine.network.ranksPerNode);
   exchange.sums = isReduction(op.getCollectiveKind());
   const Type element = getElementTypeOrSelf(op.getSource().getType());
   if (TypeAttr sum = op.getSumType())
@@ -89,7 +105,7 @@ double OpTimes::seconds(Operation *op) const {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return launchSeconds(launch);
   if (auto collective = dyn_cast<CollectiveOpInterface>(op))
-    return collectiveSeconds(machine, exchangeOf(collective, ranks, ranksPerNode));
+    return collectiveSeconds(machine, exchangeOf(collective));
   if (auto transfer = dyn_cast<TransferOp>(op))
     return transferSeconds(machine, linkOf(transfer),
                            double(tensorBytes(transfer.getInput().getType())));
@@ -98,8 +114,8 @@ double OpTimes::seconds(Operation *op) const {
 
 double OpTimes::latency(Operation *op) const {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return collective && ranks > 1
-             ? collectiveLatency(machine, exchangeOf(collective, ranks, ranksPerNode))
+  return collective && mesh.sizeOf(collective.getCollectiveGroup()) > 1
+             ? collectiveLatency(machine, exchangeOf(collective))
              : 0;
 }
 

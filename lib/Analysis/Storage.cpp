@@ -259,7 +259,11 @@ void Storage::reduceInPlace(CollectiveOpInterface reduce) {
 void Storage::alias(Value value, const View &view) {
   Place of = place(view.of);
   of.offset += view.start;
-  of.rankStride += view.rankStride;
+  if (of.rankStrides.empty())
+    of.rankStrides = view.rankStrides;
+  else
+    for (auto [sum, more] : llvm::zip(of.rankStrides, view.rankStrides))
+      sum += more;
   alias(value, of);
 }
 
@@ -296,7 +300,12 @@ void Storage::placeResults(Operation &op) {
     // Each rank keeps its slice of a value that is distributed over the ranks.
     Value result = op.getResult(0);
     const bool isSlice = result.getType() != reused->get().getType();
-    return alias(result, View{reused->get(), 0, isSlice ? tensorBytes(result.getType()) : 0});
+    View view{reused->get()};
+    if (isSlice)
+      view.rankStrides =
+          rankStrides(&op, collective ? collective.getCollectiveGroup() : GroupAttr(),
+                      tensorBytes(result.getType()));
+    return alias(result, view);
   }
   if (collective && collective.reducesInPlace())
     return reduceInPlace(collective);

@@ -35,7 +35,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   input.verbose = options.phases.import.verbose;
   input.checkData = !options.planOnly;
   input.batch = options.localBatch;
-  input.parts = uint64_t(options.phases.place.ranks) * options.phases.step.microBatches;
+  input.parts = uint64_t(options.phases.dataRanks()) * options.phases.step.microBatches;
   return readModel(input, context);
 }
 

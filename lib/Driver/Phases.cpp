@@ -51,6 +51,8 @@ static constexpr PhaseInfo kPhases[] = {
     {Phase::Recognise, "recognise", "match composite operators, expand the others",
      withoutMachine<addRecognise>},
     {Phase::Precision, "precision", "store values in 16 bits", withoutMachine<addPrecision>},
+    {Phase::Shard, "shard", "shard parameters and activations over the tensor axis",
+     withoutMachine<addShard>},
     {Phase::Differentiate, "differentiate", "add the gradient of the loss", addDifferentiate},
     {Phase::Step, "step", "add the optimizer to the step", withoutMachine<addStep>},
     {Phase::Shape, "shape", "tile the loss, recompute cheap values", withoutMachine<addShape>},

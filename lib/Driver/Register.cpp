@@ -21,6 +21,7 @@
 #include "zero/Transforms/Recognise/Passes.h"
 #include "zero/Transforms/Schedule/Passes.h"
 #include "zero/Transforms/Shape/Passes.h"
+#include "zero/Transforms/Shard/Passes.h"
 #include "zero/Transforms/Step/Passes.h"
 
 #include "mlir/InitAllDialects.h"
@@ -42,6 +43,7 @@ void registerPasses() {
   registerZeroImportPasses();
   registerZeroRecognisePasses();
   registerZeroPrecisionPasses();
+  registerZeroShardPasses();
   registerZeroDifferentiatePasses();
   registerZeroStepPasses();
   registerZeroShapePasses();

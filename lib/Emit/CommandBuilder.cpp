@@ -105,8 +105,8 @@ static llvm::DenseSet<Operation *> findEvaluated(func::FuncOp step) {
 
 CommandBuilder::CommandBuilder(ModuleOp module, func::FuncOp step, const Storage &storage,
                                const llvm::StringMap<uint32_t> &kernels)
-    : symbols(module), step(step), storage(storage), values(symbols, storage), kernels(kernels),
-      forward(findEvaluated(step)) {
+    : symbols(module), mesh(module), step(step), storage(storage), values(symbols, storage),
+      kernels(kernels), forward(findEvaluated(step)) {
   for (unsigned i = 0; i < storage.roots().size(); ++i)
     offsets.push_back(zero::rootOffset(step, storage, i));
   for (const Move &move : storage.moves())
@@ -117,8 +117,8 @@ proto::Address CommandBuilder::address(Place place) const {
   proto::Address address;
   address.set_tier(tierOf(storage.tier(place)));
   address.set_offset(offsets[place.root] + place.offset);
-  if (place.rankStride != 0) // of the one axis
-    address.add_rank_strides(place.rankStride);
+  for (int64_t stride : place.rankStrides)
+    address.add_rank_strides(stride);
   return address;
 }
 
@@ -221,12 +221,13 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
   }
 }
 
-void CommandBuilder::buildTransfer(TransferOp transfer) {
-  proto::Command *command = add(transfer, laneOf(transfer));
+/// A transfer, or a copy on one tier.
+void CommandBuilder::buildCopy(LaneOpInterface op) {
+  proto::Command *command = add(op, laneOf(op));
   proto::Copy *copy = command->mutable_copy();
-  *copy->mutable_src() = address(transfer.getInput());
-  *copy->mutable_dst() = target(transfer.getResult());
-  copy->set_bytes(tensorBytes(transfer.getInput().getType()));
+  *copy->mutable_src() = address(op->getOperand(0));
+  *copy->mutable_dst() = target(op->getResult(0));
+  copy->set_bytes(tensorBytes(op->getResult(0).getType()));
 }
 
 void CommandBuilder::buildCollective(CollectiveOpInterface op) {
@@ -240,6 +241,10 @@ void CommandBuilder::buildCollective(CollectiveOpInterface op) {
     body->set_arithmetic(dtypeOf(sums.getValue()));
   body->set_elements(op.getSliceElements());
   body->set_root(uint32_t(op.getRootRank()));
+  if (GroupAttr group = op.getCollectiveGroup())
+    for (auto [index, stride] : llvm::enumerate(mesh.stridesIn(group)))
+      if (stride != 0)
+        body->add_axes(index);
   *body->mutable_src() = address(source);
   *body->mutable_dst() = target(result);
   body->set_control(type.getRank() == 0 || op.isControl());
@@ -255,8 +260,8 @@ void CommandBuilder::buildOp(Operation &op) {
     buildLaunch(launch);
   } else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     buildCollective(collective);
-  } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-    buildTransfer(transfer);
+  } else if (isa<TransferOp, CopyOp>(op)) {
+    buildCopy(cast<LaneOpInterface>(op));
   } else if (auto check = dyn_cast<CheckOp>(op)) {
     proto::Command *command = add(check, laneOf(check));
     proto::Check *body = command->mutable_check();
@@ -293,7 +298,7 @@ void CommandBuilder::renameMembers(BucketOp bucket) {
   int64_t done = 0;
   auto add = [&](int64_t end, uint32_t from) {
     if (end > done)
-      rename({place.root, place.offset + done, place.rankStride}, end - done, from, number)
+      rename({place.root, place.offset + done, place.rankStrides}, end - done, from, number)
           ->set_start(done);
     done = std::max(done, end);
   };

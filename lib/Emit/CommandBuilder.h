@@ -4,6 +4,7 @@
 #define LIB_EMIT_COMMANDBUILDER_H
 
 #include "ValueNumbers.h"
+#include "dialects/Zero/Mesh.h"
 #include "runtime/format/executable.pb.h"
 #include "zero/Analysis/Storage.h"
 
@@ -39,7 +40,7 @@ private:
   void buildMoves(mlir::Operation *op);
   void buildOp(mlir::Operation &op);
   void buildLaunch(LaunchOp launch);
-  void buildTransfer(TransferOp transfer);
+  void buildCopy(LaneOpInterface op);
   void buildCollective(CollectiveOpInterface op);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);
   proto::Address address(Place place) const;
@@ -52,6 +53,7 @@ private:
   void renameAccumulators(llvm::ArrayRef<mlir::Operation *> ops);
 
   mlir::SymbolTable symbols;
+  Mesh mesh;
   mlir::func::FuncOp step;
   const Storage &storage;
   ValueNumbers values;

@@ -7,6 +7,7 @@
 #include "Tables.h"
 #include "TensorTable.h"
 #include "VerifySchedule.h"
+#include "dialects/Zero/Mesh.h"
 #include "runtime/format/collectives.h"
 #include "runtime/format/format.h"
 #include "runtime/format/tables.h"
@@ -139,11 +140,15 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_model(options.model);
   program.set_ort_checkpoint(options.ortCheckpoint);
   program.set_producer("zero " ZERO_VERSION);
-  program.set_ranks(read(kRanksAttr));
-  proto::Axis *data = program.add_mesh();
-  data->set_name("data");
-  data->set_size(program.ranks());
-  program.add_data_axes(0);
+  const Mesh mesh(module);
+  program.set_ranks(mesh.ranks());
+  for (const auto &[name, size] : mesh.axes()) {
+    if (name == kDataAxis)
+      program.add_data_axes(program.mesh_size());
+    proto::Axis *axis = program.add_mesh();
+    axis->set_name(name);
+    axis->set_size(size);
+  }
   program.set_ranks_per_node(read(kRanksPerNodeAttr));
   program.set_stage(read(kStageAttr));
   program.set_micro_batches(microBatchesOf(module));

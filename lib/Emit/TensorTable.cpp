@@ -3,6 +3,7 @@
 #include "TensorTable.h"
 
 #include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
@@ -48,7 +49,7 @@ public:
       : module(module), symbols(module), step(step), storage(storage), commands(commands),
         dataRoot(dataRoot), program(program), data(data),
         initializers(module->getAttrOfType<DictionaryAttr>(kInitializersAttr)),
-        isWholeStep(module->hasAttr(kWholeStepAttr)) {}
+        isWholeStep(module->hasAttr(kWholeStepAttr)), mesh(module) {}
 
   void build() {
     for (auto buffer : module.getOps<BufferOp>())
@@ -58,7 +59,7 @@ public:
       if (auto parameter = dyn_cast<ParameterOp>(op)) {
         PartAttr part = partOf(parameter);
         proto::Tensor *tensor = addTensor(parameter, parameter.getTensorType(), proto::PARAMETER,
-                                          modelName(parameter), part);
+                                          modelName(parameter), part, shardOf(parameter));
         tensor->set_frozen(parameter.getFrozen());
         tensor->set_saved(true);
         tensor->set_in_model(true);
@@ -106,11 +107,11 @@ private:
     return buffers[name];
   }
 
-  /// Slices are those of the one axis.
-  static void setShards(proto::Buffer &buffer, uint32_t shards) {
+  /// Slices are those of the data-parallel ranks.
+  void setShards(proto::Buffer &buffer, uint32_t shards) {
     buffer.set_shards(shards);
     if (shards > 1)
-      buffer.add_shard_axes(0);
+      *buffer.mutable_shard_axes() = program.data_axes();
   }
 
   /// Adds the state `state` of `parameter`. If `parameter` is a part, the state belongs to the full
@@ -119,8 +120,8 @@ private:
     StringRef of = modelName(parameter);
     std::string suffix = state.getSuffix();
     std::string name = state.getSlot() ? state.getSymName().str() : (of + suffix).str();
-    proto::Tensor *tensor =
-        addTensor(state, state.getTensorType(), roleOf(state.getRole()), name, partOf(parameter));
+    proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()), name,
+                                      partOf(parameter), shardOf(parameter));
     tensor->set_of(of.str());
     tensor->set_master(suffix == ("." + kMasterSuffix).str());
     return tensor;
@@ -130,12 +131,12 @@ private:
   /// parts the first one adds it, and each is a tile of it.
   template <typename Op>
   proto::Tensor *addTensor(Op op, RankedTensorType type, proto::Role role, StringRef name,
-                           PartAttr part) {
+                           PartAttr part, ShardAttr shard = {}) {
     uint32_t buffer =
         op.getHome() ? buffers.lookup(*op.getHome()) : addBuffer(name, op, role, type, 1);
     proto::Tensor *tensor = part ? tiled.lookup(name) : nullptr;
     if (!tensor)
-      tensor = addWhole(op, type, role, name, part);
+      tensor = addWhole(op, type, role, name, part, shard);
     if (!part) {
       tensor->set_buffer(buffer);
       tensor->set_start(op.getStart().value_or(0));
@@ -153,14 +154,18 @@ private:
   /// A tensor of `type`, or one that a part of `type` is of.
   template <typename Op>
   proto::Tensor *addWhole(Op op, RankedTensorType type, proto::Role role, StringRef name,
-                          PartAttr part) {
+                          PartAttr part, ShardAttr shard) {
     SmallVector<int64_t> shape(type.getShape());
     if (part)
       shape[part.getAxis()] = part.getExtent();
+    if (shard)
+      shape[shard.getDim()] *= mesh.sizeOf(GroupAttr::get(module.getContext(), shard.getOver()));
     proto::Tensor *tensor = program.add_tensors();
     tensor->set_name(name.str());
     tensor->set_role(role);
     setShape(tensor, type.clone(shape));
+    if (shard)
+      setSplit(shard, *tensor->mutable_split());
     if (auto initializer = initializers ? initializers.getAs<StringAttr>(name) : StringAttr())
       tensor->set_initializer(initializer.str());
     if (auto reference = op.getData()) {
@@ -181,6 +186,16 @@ private:
       tensor->mutable_init()->set_splat(splat.convertToDouble());
     }
     return tensor;
+  }
+
+  void setSplit(ShardAttr shard, proto::Split &split) {
+    split.set_dimension(shard.getDim());
+    const auto group = GroupAttr::get(module.getContext(), shard.getOver());
+    for (auto [axis, stride] : llvm::enumerate(mesh.stridesIn(group)))
+      if (stride != 0)
+        split.add_axes(axis);
+    for (int64_t part : shard.getParts())
+      split.add_parts(part);
   }
 
   void setRandom(RandomAttr random, proto::Init::Random &init) {
@@ -329,6 +344,7 @@ private:
   std::string &data;
   DictionaryAttr initializers; ///< of tensors with other names in the model
   bool isWholeStep;
+  Mesh mesh;
   llvm::StringMap<uint32_t> buffers;
   llvm::StringMap<uint32_t> files;
   llvm::StringMap<proto::Tensor *> tiled; ///< by name: those that have tiles
@@ -348,7 +364,16 @@ static proto::Input::Kind kindOf(StringRef binding) {
       .Case(kStepNumber, proto::Input::STEP)
       .Case(kBatchPart, proto::Input::PART)
       .Case(kTraining, proto::Input::TRAINING)
+      .StartsWith(kCoordinatePrefix, proto::Input::COORDINATE)
       .Default(proto::Input::DATA);
+}
+
+/// The index of axis `name` in the mesh of `program`.
+static uint32_t axisNumber(const proto::Program &program, StringRef name) {
+  uint32_t axis = 0;
+  while (program.mesh(int(axis)).name() != name)
+    ++axis;
+  return axis;
 }
 
 void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &program) {
@@ -360,6 +385,8 @@ void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &
     input->set_offset(commands.address(argument).offset());
     input->set_value(commands.numbers().of(argument));
     input->set_kind(kindOf(name));
+    if (name.consume_front(kCoordinatePrefix))
+      input->set_axis(axisNumber(program, name));
     input->set_tokens(bool(step.getArgAttr(argument.getArgNumber(), kTokensAttr)));
     if (auto microBatch =
             step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kMicroBatchAttr))

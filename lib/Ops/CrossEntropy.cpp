@@ -18,6 +18,9 @@
 // target is (1 - s) [class = label] + s / classes: a row of CrossEntropySum and Rows adds
 //   (1 - s) w (lse - score of the label) + s / classes * sum over classes of v (lse - score)
 // unless its label is ignored, v being the weight of the class; the gradient follows.
+// With {classes} and a last operand `coordinate`, behind weights or none, the scores of
+// CrossEntropySum and CrossEntropyGrad are the rank's shard of `classes` columns, over the axis of
+// {over, ranks}: zero-expand-sharded-losses writes out the sum.
 // A mean divides by the sum of w over all ranks and micro-batches (the mean of it, as
 // the gradient is averaged over them), unless the module carries
 // `zero.local_loss_mean`: then each rank divides by its own.
@@ -190,11 +193,11 @@ static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
   bool isNll = node.getOpType().starts_with("Nll");
   SmallVector<Value> inputs{dy[0], node.getInputs()[0], node.getInputs()[1],
                             node.getOutputs().back()};
-  if (node.hasInput(2))
-    inputs.push_back(node.getInputs()[2]);
-  grads[0] = builder
-                 .create((isNll ? kNll : kCrossEntropy).grad, node.inputType(0), inputs,
-                         lossAttrs(node, builder))
+  llvm::append_range(inputs, node.getInputs().drop_front(2));
+  SmallVector<NamedAttribute> attrs = lossAttrs(node, builder);
+  if (node.hasInput(3))
+    attrs.push_back(builder.attr("classes", node.getInt("classes", 0)));
+  grads[0] = builder.create((isNll ? kNll : kCrossEntropy).grad, node.inputType(0), inputs, attrs)
                  .getResult(0);
   return success();
 }

@@ -58,6 +58,9 @@ struct Loss {
   /// The sum of the weights of all classes, or null where they have none.
   Value sumOfClassWeights();
 
+  /// The first class of the shard of the rank `coordinate`.
+  Value beginOfShard(ImplicitLocOpBuilder &in, Value coordinate, Type integer);
+
   Value logSumExp();
   ImplicitLocOpBuilder b;
   onnx::NodeOp node;
@@ -76,6 +79,14 @@ Value Loss::scoreOf(ImplicitLocOpBuilder &in, Value label) {
   Value index = arith::IndexCastOp::create(in, in.getIndexType(), counted().inside(in, label));
   position.insert(position.begin() + kClassAxis, index);
   return tensor::ExtractOp::create(in, scores, position);
+}
+
+Value Loss::beginOfShard(ImplicitLocOpBuilder &in, Value coordinate, Type integer) {
+  Value number = tensor::ExtractOp::create(in, coordinate, ValueRange());
+  if (integer != number.getType())
+    number = arith::TruncIOp::create(in, integer, number);
+  return arith::MulIOp::create(in, number,
+                               constant(in, integer, double(type.getDimSize(kClassAxis))));
 }
 
 /// log of the sum of exp along the classes, shifted by the maximum.
@@ -166,6 +177,7 @@ LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
   Loss loss(node, builder, inputs.drop_front());
   if (inputs.size() > 4)
     loss.weights = inputs[4];
+  Value coordinate = inputs.size() > 5 ? inputs[5] : Value();
   Value upstream = inputs[0], allWeights = loss.smoothing != 0 ? loss.sumOfClassWeights() : Value();
   AffineMap upstreamMap = tensorType(upstream).getRank() ? loss.perRow : AffineMap();
   auto body = [&](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
@@ -175,6 +187,8 @@ LogicalResult lowerLossGrad(onnx::NodeOp node, ValueRange inputs, OpBuilder &bui
                                              linalg::IndexOp::create(in, kClassAxis).getResult());
     if (int64_t begin = node.getInt("begin", 0))
       klass = arith::AddIOp::create(in, klass, constant(in, label.getType(), double(begin)));
+    if (coordinate)
+      klass = arith::AddIOp::create(in, klass, loss.beginOfShard(in, coordinate, label.getType()));
     Value isLabel = arith::CmpIOp::create(in, arith::CmpIPredicate::eq, klass, label);
     Value hit = arith::SelectOp::create(in, isLabel, constant(in, element, 1), zero);
     Value share = zero;

@@ -14,6 +14,10 @@
 // `others` is made by a GatherRows of other rows, so that its gradient may be all of dy:
 // it reads of it what is its own.
 //
+// zero::GatherShard(rows, indices, coordinate) {extent} gathers from the rank's shard of a table of
+// `extent` rows, with zeros for rows of other shards: the sum over ranks is the Gather. In its
+// gradient, GatherGrad(dy, indices, start or none, coordinate), `begin` depends on the rank.
+//
 // ONNX Runtime: GatherGrad(shape, indices, dy) {axis} is zero::GatherGrad.
 //
 //===----------------------------------------------------------------------===//
@@ -54,9 +58,20 @@ static LogicalResult lowerGather(onnx::NodeOp node, ValueRange inputs, OpBuilder
   return success();
 }
 
-/// Index `index` of a table, as a row counted from the first of those of `node`.
-static Value rowFrom(ImplicitLocOpBuilder &s, Value index, onnx::NodeOp node, int64_t rows) {
+/// The first row of the shard of the rank `coordinate`, if a shard has `rows`.
+static Value firstRow(ImplicitLocOpBuilder &s, Value coordinate, int64_t rows) {
+  Value number = tensor::ExtractOp::create(s, coordinate, ValueRange());
+  number = arith::IndexCastOp::create(s, s.getIndexType(), number);
+  return arith::MulIOp::create(s, number, arith::ConstantIndexOp::create(s, rows).getResult());
+}
+
+/// Index `index` of a table, as a row counted from the first of those of `node`. These are a shard
+/// if there is a `coordinate`.
+static Value rowFrom(ImplicitLocOpBuilder &s, Value index, onnx::NodeOp node, int64_t rows,
+                     Value coordinate = {}) {
   Value row = boundedIndex(s, index, node.getInt("extent", rows));
+  if (coordinate)
+    return arith::SubIOp::create(s, row, firstRow(s, coordinate, rows));
   int64_t begin = node.getInt("begin", 0);
   return begin ? arith::SubIOp::create(s, row, arith::ConstantIndexOp::create(s, begin)).getResult()
                : row;
@@ -104,16 +119,38 @@ static LogicalResult lowerGatherRows(onnx::NodeOp node, ValueRange inputs, OpBui
   return success();
 }
 
+static LogicalResult lowerGatherShard(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                      Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  RankedTensorType data = node.inputType(0), result = node.outputType(0);
+  const int64_t rows = data.getDimSize(0), indexRank = node.inputType(1).getRank();
+  if (failed(checkIndices(node, 1, inputs[1], node.getInt("extent", rows), b, lowered)))
+    return failure();
+  auto map =
+      AffineMap::getMultiDimIdentityMap(result.getRank(), b.getContext()).getSliceMap(0, indexRank);
+  auto body = [&](ImplicitLocOpBuilder &s, ValueRange elements) -> Value {
+    Value row = rowFrom(s, elements[0], node, rows, inputs[2]), isOwn = isOneOf(s, row, rows);
+    SmallVector<Value> at{someRow(s, row, isOwn)};
+    for (int64_t dim = 1; dim < data.getRank(); ++dim)
+      at.push_back(linalg::IndexOp::create(s, dim + indexRank - 1));
+    Value element = tensor::ExtractOp::create(s, inputs[0], at);
+    return arith::SelectOp::create(s, isOwn, element, constant(s, element.getType(), 0));
+  };
+  lowered.results.push_back(elementwise(b, inputs[1], map, result, body));
+  return success();
+}
+
 /// The gradient of a table of which `node` gathers rows along `axis`.
 static Value tableGradient(onnx::NodeOp node, Value dy, NodeBuilder &builder, int64_t axis,
-                           ArrayRef<NamedAttribute> more = {}) {
+                           ArrayRef<NamedAttribute> more = {}, ValueRange moreInputs = {}) {
   SmallVector<NamedAttribute> attrs(more);
   attrs.push_back(builder.attr("axis", axis));
   attrs.push_back(builder.attr("shape", node.inputType(0).getShape()));
   if (node.getAttrs().contains(kPaddingIndex))
     attrs.push_back(builder.attr(kPaddingIndex, node.getInt(kPaddingIndex, 0)));
-  return builder.create(own::GatherGrad, node.inputType(0), {dy, node.getInputs()[1]}, attrs)
-      .getResult(0);
+  SmallVector<Value> inputs{dy, node.getInputs()[1]};
+  llvm::append_range(inputs, moreInputs);
+  return builder.create(own::GatherGrad, node.inputType(0), inputs, attrs).getResult(0);
 }
 
 static LogicalResult rowsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
@@ -126,6 +163,15 @@ static LogicalResult rowsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
                               builder.attr("extent", node.getInt("extent", 0))});
   if (wanted.size() > 2 && wanted[2])
     grads[2] = dy[0];
+  return success();
+}
+
+static LogicalResult shardGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (dy[0] && wanted[0])
+    grads[0] =
+        tableGradient(node, dy[0], builder, 0, builder.attr("extent", node.getInt("extent", 0)),
+                      {builder.none(), node.getInputs()[2]});
   return success();
 }
 
@@ -192,10 +238,11 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   int64_t blocks = product(shape.take_front(axis)), inner = product(shape.drop_front(axis + 1));
   int64_t rows = node.inputType(1).getNumElements();
   Value indices = reshaped(b, inputs[1], node.inputType(1).clone({rows}));
+  Value coordinate = node.hasInput(3) ? inputs[3] : Value();
   auto ownRow = [&](ImplicitLocOpBuilder &s, Value row) {
-    return rowFrom(s, tensor::ExtractOp::create(s, indices, row), node, extent);
+    return rowFrom(s, tensor::ExtractOp::create(s, indices, row), node, extent, coordinate);
   };
-  bool isPart = node.getAttrs().contains("begin"),
+  bool isPart = coordinate || node.getAttrs().contains("begin"),
        isPadded = node.getAttrs().contains(kPaddingIndex);
   int64_t padding = node.getInt(kPaddingIndex, 0) - node.getInt("begin", 0);
   auto rowIndex = [&](ImplicitLocOpBuilder &s, Value, Value row) -> Value {
@@ -206,8 +253,10 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
     Value own = ownRow(s, row);
     if (!isPadded)
       return isOneOf(s, own, extent);
-    Value isOther = arith::CmpIOp::create(s, arith::CmpIPredicate::ne, own,
-                                          arith::ConstantIndexOp::create(s, padding));
+    Value padded = arith::ConstantIndexOp::create(s, padding);
+    if (coordinate)
+      padded = arith::SubIOp::create(s, padded, firstRow(s, coordinate, extent));
+    Value isOther = arith::CmpIOp::create(s, arith::CmpIPredicate::ne, own, padded);
     return isPart ? arith::AndIOp::create(s, isOther, isOneOf(s, own, extent)).getResult()
                   : isOther;
   };
@@ -253,6 +302,7 @@ static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
 void registerGather() {
   registerAnySign(moving({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
   registerAnySign(moving({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
+  registerOp(moving({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad};
   sums.narrow = Narrow::Own;
   registerOp(sums);

@@ -8,6 +8,8 @@
 //   LossPart(scores, labels, [top, sum, own]) {begin} -> (top, sum, own): for each row the
 //     largest score so far, the sum of exp(score - top) so far, and the label's score, if it
 //     is one of the classes so far; scores are those of classes from `begin` on
+//   LossJoin(parts) -> (top, sum, own) of [ranks, 3, rows], which the ranks have for parts of the
+//     classes each
 //   LossEnd(top, sum, own, labels, [weights]) {classes} -> the results of CrossEntropySum
 // and with CrossEntropyGrad. An online sum: arXiv 1805.02867, algorithm 3.
 //
@@ -123,6 +125,35 @@ static LogicalResult lowerLossPart(onnx::NodeOp node, ValueRange inputs, OpBuild
   return success();
 }
 
+/// Row `index` of dimension 1 of `parts`.
+static Value statistic(ImplicitLocOpBuilder &b, Value parts, int64_t index) {
+  RankedTensorType type = tensorType(parts);
+  auto attr = [&](int64_t value) { return OpFoldResult(b.getIndexAttr(value)); };
+  SmallVector<OpFoldResult> offsets{attr(0), attr(index), attr(0)},
+      sizes{attr(type.getDimSize(0)), attr(1), attr(type.getDimSize(2))}, strides(3, attr(1));
+  return tensor::ExtractSliceOp::create(b, type.clone({type.getDimSize(0), type.getDimSize(2)}),
+                                        parts, offsets, sizes, strides);
+}
+
+static LogicalResult lowerLossJoin(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
+                                   Lowered &lowered) {
+  ImplicitLocOpBuilder b(node.getLoc(), builder);
+  Value tops = statistic(b, inputs[0], 0), sums = statistic(b, inputs[0], 1);
+  Value top = reduce(b, tops, 0, Combine::Max);
+  auto perRow = AffineMap::getMultiDimIdentityMap(2, b.getContext()).dropResult(0);
+  auto scaled = [](ImplicitLocOpBuilder &in, ValueRange x) -> Value {
+    Value none = constant(in, x[0].getType(), -std::numeric_limits<double>::infinity());
+    Value isNone = arith::CmpFOp::create(in, arith::CmpFPredicate::OEQ, x[2], none);
+    Value shift = arith::SelectOp::create(in, isNone, constant(in, x[0].getType(), 0), x[2]);
+    Value factor = math::ExpOp::create(in, arith::SubFOp::create(in, x[1], shift));
+    return arith::MulFOp::create(in, x[0], factor);
+  };
+  Value sum =
+      reduce(b, {sums, tops, top}, {{}, {}, perRow}, tensorType(sums), 0, Combine::Sum, scaled);
+  lowered.results = {top, sum, reduce(b, statistic(b, inputs[0], 2), 0, Combine::Sum)};
+  return success();
+}
+
 static LogicalResult lowerLossEnd(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                   Lowered &lowered) {
   ImplicitLocOpBuilder b(node.getLoc(), builder);
@@ -146,6 +177,7 @@ void registerProjectionLoss() {
   registerOp(keepsWide({own::ProjectionLoss, 1, 1, Kind::Other, nullptr, gradient}));
   registerOp({own::ProjectionLossGrad, 1, 1, Kind::Other});
   registerOp(keepsWide({own::LossPart, 1, 1, Kind::Rows, lowerLossPart}));
+  registerOp(keepsWide({own::LossJoin, 1, 1, Kind::Other, lowerLossJoin}));
   registerOp(keepsWide({own::LossEnd, 1, 1, Kind::Rows, lowerLossEnd}));
 }
 

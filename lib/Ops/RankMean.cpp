@@ -27,8 +27,8 @@ static LogicalResult rankMeanGradient(onnx::NodeOp node, ValueRange dy, ArrayRef
 }
 
 void registerRankMean() {
-  // There is no kernel, because partition converts it to a collective of the step.
-  registerOp({own::RankMean, 1, 1, Kind::View, lowerRankMean, rankMeanGradient});
+  // Partition converts it to a collective of the step.
+  registerOp({own::RankMean, 1, 1, Kind::Exchange, lowerRankMean, rankMeanGradient});
 }
 
 } // namespace zero::ops

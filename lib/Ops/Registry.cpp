@@ -16,6 +16,7 @@ namespace zero::ops {
   X(ArgReduce)                                                                                     \
   X(Attention)                                                                                     \
   X(AttentionCore)                                                                                 \
+  X(AxisCollectives)                                                                               \
   X(BatchNormalization)                                                                            \
   X(Binary)                                                                                        \
   X(Bitwise)                                                                                       \

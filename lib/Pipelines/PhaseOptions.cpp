@@ -4,12 +4,30 @@
 
 #include "runtime/support/checked.h"
 #include "zero/Machine/MachineFile.h"
+#include "zero/Options/MeshAxes.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace zero {
+
+/// The axes of `mesh`; tools have checked it.
+static MeshAxes axesOf(StringRef mesh) {
+  MeshAxes axes;
+  return parseMesh(mesh, axes).empty() ? axes : MeshAxes();
+}
+
+bool phase::ShardOptions::any() const { return !isDataParallel(axesOf(mesh)); }
+
+unsigned PhaseOptions::dataRanks() const {
+  return shard.mesh.empty() ? place.ranks.getValue()
+                            : unsigned(axisSize(axesOf(shard.mesh), "data"));
+}
+
+uint64_t PhaseOptions::ranks() const {
+  return uint64_t(dataRanks()) * uint64_t(axisSize(axesOf(shard.mesh), "tensor"));
+}
 
 OrAuto<Checkpoint> PhaseOptions::checkpointMode() const {
   if (import.forwardOnly)

@@ -22,9 +22,11 @@ void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isT
     recompute.quiet = isTrial;
     pm.addPass(createRecomputeActivations(recompute));
   }
+  if (options.place.partitionActivations)
+    pm.addPass(createMarkReplicated());
   PlaceStateOptions place;
   place.stage = options.place.stage;
-  place.ranks = options.place.ranks;
+  place.ranks = options.dataRanks();
   place.ranksPerNode = options.place.ranksPerNode;
   place.persistUnder = options.place.persistUnder.getValue();
   place.params = options.offload.params.fixed(Tier::Device);

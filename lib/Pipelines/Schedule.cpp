@@ -19,6 +19,11 @@ void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
   OverlapUpdatesOptions overlap;
   overlap.quiet = isTrial;
   pm.addPass(createOverlapUpdates(overlap));
+  if (options.place.partitionActivations) {
+    PartitionActivationsOptions divide;
+    divide.quiet = isTrial;
+    pm.addPass(createPartitionActivations(divide));
+  }
   if (!options.offload.activations.is(Tier::Device)) {
     OffloadActivationsOptions activations;
     activations.tier = options.offload.activations.fixed(Tier::Device);

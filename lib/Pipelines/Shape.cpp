@@ -25,6 +25,7 @@ void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   TileProjectionOptions tiles;
   tiles.bytes = logitsBytes(options);
   pm.addPass(createTileProjection(tiles));
+  pm.addPass(createExpandShardedLosses());
   pm.addPass(createAddIntoTables());
   RecomputeCheapOptions recompute;
   recompute.what = options.shape.recompute;

@@ -23,7 +23,7 @@ PlanSearch::PlanSearch(ModuleOp module, const PhaseOptions &options,
 PlanChoice PlanSearch::asked() const {
   PlanChoice choice;
   choice.stage = options.place.stage;
-  choice.ranks = options.place.ranks;
+  choice.ranks = options.dataRanks();
   choice.persistUnder = options.place.persistUnder.getValue();
   choice.bucketBytes = options.place.bucketBytes.getValue();
   choice.params = options.offload.params.fixed(Tier::Device);
@@ -63,7 +63,7 @@ std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
 /// The placements of state: as requested, or with --zero=auto each stage, and for stage 3 also with
 /// small parameters not sharded, those that save the most seconds per byte.
 std::vector<PlanChoice> PlanSearch::placements() const {
-  if (!options.plan.isAuto() || options.place.ranks == 1)
+  if (!options.plan.isAuto() || options.dataRanks() == 1)
     return {asked()};
   if (module->hasAttr(kTilesAttr))
     return tiledPlacements();

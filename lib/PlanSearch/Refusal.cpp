@@ -99,12 +99,12 @@ LogicalResult FixSearch::run() {
       tryIt("offload-optimizer", "host");
   }
   const bool isFixed = !options.plan.isAuto();
-  if (isFixed && options.place.ranks > 1)
+  if (isFixed && options.dataRanks() > 1)
     for (unsigned stage = options.place.stage + 1; stage <= 3; ++stage)
       tryIt("zero-stage", Twine(stage));
   if (!isFixed || options.place.stage > 0)
     for (unsigned times : {2, 4, 8})
-      tryIt("ranks", Twine(options.place.ranks * times));
+      tryIt("ranks", Twine(options.dataRanks() * times));
   if (isFixed && options.place.stage == 3)
     for (uint64_t part : {4, 16})
       tryIt("bucket-bytes",

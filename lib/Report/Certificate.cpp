@@ -12,8 +12,12 @@ namespace zero {
 static auto withSign(int64_t value) { return llvm::format("%+lld", (long long)value); }
 
 static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
-  os << "ZeRO stage " << plan.stage << " on " << plan.ranks
-     << (plan.ranks == 1 ? " rank, " : " ranks, ") << plan.parameters << " parameters";
+  os << "ZeRO stage " << plan.stage << " on ";
+  if (plan.tensorRanks > 1)
+    os << plan.ranks << " x " << plan.tensorRanks << " ranks (data x tensor), ";
+  else
+    os << plan.ranks << (plan.ranks == 1 ? " rank, " : " ranks, ");
+  os << plan.parameters << " parameters";
   if (plan.trained != plan.parameters)
     os << " (" << plan.trained << " trained"
        << (plan.frozenPrecision.empty() ? "" : ", the others in " + plan.frozenPrecision) << ")";
@@ -57,13 +61,26 @@ static void printState(const PlanSummary &plan, llvm::raw_ostream &os) {
      << planning::formatBytes(plan.paperStateBytes) << "\n";
 }
 
-static void printVolume(const CollectiveVolume &volume, int64_t ranks, llvm::raw_ostream &os) {
+static void printTensorVolume(const TensorVolume &volume, int64_t ranks, llvm::raw_ostream &os) {
+  const int64_t total = volume.total();
+  os << "along tensor, each rank receives " << total / ranks * (ranks - 1) << " elements per step, "
+     << ranks - 1 << "/" << ranks << " of " << total << ": forward " << volume.forward
+     << ", backward " << volume.backward;
+  if (volume.again)
+    os << ", recomputed layers " << volume.again;
+  if (volume.saved)
+    os << ", saved activations " << volume.saved;
+  os << "\n";
+}
+
+static void printVolume(const CollectiveVolume &volume, int64_t ranks, bool isOneAxis,
+                        llvm::raw_ostream &os) {
   int64_t total = volume.total();
-  os << "each rank receives " << total / ranks * (ranks - 1) << " elements per step, " << ranks - 1
-     << "/" << ranks << " of " << total << ": forward " << volume.forward << ", backward "
-     << volume.backward << ", update " << volume.update << ", gradients " << volume.gradients
-     << "\n  the ZeRO paper's " << volume.paperTimes << "P is " << volume.paper << "; here "
-     << withSign(total - volume.paper);
+  os << (isOneAxis ? "" : "along data, ") << "each rank receives " << total / ranks * (ranks - 1)
+     << " elements per step, " << ranks - 1 << "/" << ranks << " of " << total << ": forward "
+     << volume.forward << ", backward " << volume.backward << ", update " << volume.update
+     << ", gradients " << volume.gradients << "\n  the ZeRO paper's " << volume.paperTimes
+     << "P is " << volume.paper << "; here " << withSign(total - volume.paper);
   if (const auto &causes = volume.causes)
     os << ": gathered again for distant uses " << withSign(causes->regathered)
        << ", not read in backward " << withSign(causes->notReadInBackward) << ", not trained "
@@ -98,7 +115,9 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printState(plan, os);
   printTransfers(plan, os);
   if (plan.volume)
-    printVolume(*plan.volume, plan.ranks, os);
+    printVolume(*plan.volume, plan.ranks, /*isOneAxis=*/!plan.tensorVolume, os);
+  if (plan.tensorVolume)
+    printTensorVolume(*plan.tensorVolume, plan.tensorRanks, os);
   if (plan.halfProducts)
     os << plan.halfProducts << " of " << plan.products
        << " library calls per step multiply 16-bit elements as they are stored\n";

@@ -2,6 +2,7 @@
 
 #include "zero/Report/PlanSummary.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Analysis/StepFunction.h"
@@ -17,8 +18,9 @@ namespace {
 struct ModelSize {
   int64_t elements = 0; ///< trained and frozen
   int64_t trained = 0;
-  int64_t bytes = 0;      ///< of parameters
-  int64_t stateBytes = 0; ///< of optimizer states
+  int64_t own = 0, ownTrained = 0; ///< the same in the shards of a rank along tensor
+  int64_t bytes = 0;               ///< of parameters
+  int64_t stateBytes = 0;          ///< of optimizer states
 };
 
 } // namespace
@@ -26,9 +28,13 @@ struct ModelSize {
 static ModelSize measure(ModuleOp module) {
   ModelSize size;
   for (auto parameter : module.getOps<ParameterOp>()) {
-    int64_t elements = parameter.getTensorType().getNumElements();
+    const int64_t own = parameter.getTensorType().getNumElements();
+    const int64_t elements =
+        ShapedType::getNumElements(wholeShape(parameter, parameter.getTensorType()));
     size.elements += elements;
     size.trained += parameter.getFrozen() ? 0 : elements;
+    size.own += own;
+    size.ownTrained += parameter.getFrozen() ? 0 : own;
     size.bytes += tensorBytes(parameter.getTensorType());
   }
   for (auto state : module.getOps<StateOp>())
@@ -82,6 +88,36 @@ static int64_t readAgain(Value gathered) {
   return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
 }
 
+/// Whether ranks along the axis tensor exchange activations in `op`, or their gradients.
+static bool isAlongTensor(CollectiveOpInterface op) {
+  GroupAttr group = op.getCollectiveGroup();
+  return group && llvm::any_of(group.getAxes(), [](FlatSymbolRefAttr axis) {
+           return axis.getValue() == kTensorAxis;
+         });
+}
+
+/// Whether `op` gathers a saved activation that ranks have divided.
+static bool joinsSaved(CollectiveOpInterface op) {
+  return op.getSource().getDefiningOp<CopyOp>() != nullptr ||
+         op.getSource().getDefiningOp<TransferOp>() != nullptr;
+}
+
+static TensorVolume countTensorVolume(const Storage &storage, int64_t microBatches) {
+  TensorVolume volume;
+  for (auto op : storage.getStep().getBody().getOps<CollectiveOpInterface>()) {
+    if (op.isControl() || !isAlongTensor(op))
+      continue;
+    const bool isWhole = op.getCollectiveKind() == CollectiveKind::AllReduce;
+    int64_t &sum = storage.forwardOps().contains(op)                           ? volume.forward
+                   : isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr)) ? volume.again
+                   : joinsSaved(op)                                            ? volume.saved
+                                                                               : volume.backward;
+    sum += op.getWholeType().getNumElements() * (isWhole ? 2 : 1) *
+           scheduleOf(op).countIterations(microBatches);
+  }
+  return volume;
+}
+
 /// Counts collectives of parameters and gradients, but not of values of the program. Adds to
 /// `wholeGradients` the elements that are gathered for optimizers that update full tensors.
 /// `reductions` becomes the largest number of times that a gradient is reduced, if it is larger.
@@ -92,7 +128,7 @@ static CollectiveVolume countCollectives(func::FuncOp step,
   CollectiveVolume volume;
   llvm::StringMap<int64_t> reduced;
   for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
-    if (op.isControl())
+    if (op.isControl() || isAlongTensor(op))
       continue;
     const int64_t iterations = scheduleOf(op).countIterations(microBatches);
     const int64_t elements = op.getWholeType().getNumElements() * iterations;
@@ -132,7 +168,7 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
   volume.paperTimes = plan.stage == 3   ? 2 * plan.iterations + reductions
                       : plan.stage == 2 ? reductions + 1
                                         : 2;
-  volume.paper = volume.paperTimes * plan.parameters;
+  volume.paper = volume.paperTimes * plan.ownParameters;
   if (plan.stage != 3)
     return volume;
   int64_t padded = 0, kept = 0; // kept: replicated on each rank, although the stage shards
@@ -146,7 +182,7 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
                    .notReadInBackward = volume.backward + kept - volume.again - whole,
                    .notTrained = volume.gradients - padded * reductions,
                    .unsharded = volume.update - wholeGradients - 2 * kept,
-                   .padding = volume.paperTimes * (padded - plan.parameters),
+                   .padding = volume.paperTimes * (padded - plan.ownParameters),
                    .wholeGradients = wholeGradients};
   return volume;
 }
@@ -200,6 +236,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   PlanSummary plan;
   plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
   plan.ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
+  plan.tensorRanks = Mesh(module).tensorRanks();
   plan.microBatches = microBatchesOf(module);
   plan.iterations = iterationsOf(module);
   if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
@@ -212,13 +249,16 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   countTransfers(storage.getStep(), plan);
   ModelSize size = measure(module);
   plan.parameters = size.elements;
+  plan.ownParameters = size.own;
   plan.trained = size.trained;
   plan.stateBytes =
       dividedBytes(plan.stage, plan.ranks, size.bytes,
-                   size.trained * gradientBytes(module, plan.microBatches), size.stateBytes);
+                   size.ownTrained * gradientBytes(module, plan.microBatches), size.stateBytes);
   plan.paperStateBytes =
-      dividedBytes(plan.stage, plan.ranks, 2 * size.elements, 2 * size.trained, 12 * size.trained);
+      dividedBytes(plan.stage, plan.ranks, 2 * size.own, 2 * size.ownTrained, 12 * size.ownTrained);
   plan.volume = measureVolume(module, storage, plan);
+  if (plan.tensorRanks > 1)
+    plan.tensorVolume = countTensorVolume(storage, plan.iterations);
   countProducts(module, storage.getStep(), plan);
   return plan;
 }

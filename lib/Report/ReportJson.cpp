@@ -61,7 +61,12 @@ static void writeTransfers(llvm::json::OStream &json, const PlanSummary &plan) {
 
 static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("stage", plan.stage);
-  json.attribute("ranks", plan.ranks);
+  json.attribute("ranks", plan.ranks * plan.tensorRanks);
+  if (plan.tensorRanks > 1)
+    json.attributeObject("mesh", [&] {
+      json.attribute("data", plan.ranks);
+      json.attribute("tensor", plan.tensorRanks);
+    });
   json.attribute("micro_batches", plan.microBatches);
   json.attribute("parameters", plan.parameters);
   json.attribute("trained_parameters", plan.trained);
@@ -71,6 +76,14 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("paper_state_bytes", plan.paperStateBytes);
   if (plan.volume)
     json.attributeObject("volume", [&] { writeVolume(json, *plan.volume); });
+  if (const auto &volume = plan.tensorVolume)
+    json.attributeObject("tensor_volume", [&] {
+      json.attribute("forward", volume->forward);
+      json.attribute("backward", volume->backward);
+      json.attribute("recomputed", volume->again);
+      json.attribute("saved", volume->saved);
+      json.attribute("total", volume->total());
+    });
 }
 
 static void writeCommands(llvm::json::OStream &json, const MemoryMap &memory) {

@@ -201,6 +201,10 @@ FLAGS = {
         "memory-budget", "bytes", "",
         "maximum device bytes per rank: choose the fastest plan that fits by the cost model, or "
         "fail"),
+    "mesh": Flag(
+        "mesh", "text", "data=N,tensor=N",
+        "ranks along axes: those along data have different parts of the batch, those along tensor"
+        " hold shards of parameters and activations (data=--ranks)"),
     "micro_batch_order": Flag(
         "micro-batch-order", "word", "horizontal|vertical|auto",
         "run each micro-batch as a whole (horizontal), or each part of the step for all "
@@ -248,8 +252,8 @@ FLAGS = {
         "':'; the first matching group applies"),
     "partition_activations": Flag(
         "partition-activations", "switch", "",
-        "partition activations that several ranks hold (Pa of ZeRO-R); an error for data-parallel"
-        " ranks, whose activations differ"),
+        "divide saved activations over the ranks along tensor, which hold them alike (Pa of "
+        "ZeRO-R); an error for data-parallel ranks, whose activations differ"),
     "persist_under": Flag(
         "persist-under", "bytes", "",
         "stage 3: do not shard parameters smaller than this (0)"),
@@ -277,6 +281,9 @@ FLAGS = {
     "seed": Flag(
         "seed", "integer", "N",
         "seed of the random numbers of Dropout (0)"),
+    "sequence_parallel": Flag(
+        "sequence-parallel", "switch", "",
+        "cut the tokens of normalizations, dropout and residuals over tensor, too"),
     "sync_batchnorm": Flag(
         "sync-batchnorm", "switch", "",
         "BatchNormalization: compute statistics over the batches of all ranks"),
@@ -284,6 +291,9 @@ FLAGS = {
         "target-cpu", "text", "cpu",
         "processor of the kernels: native, a level such as x86-64-v3, or a processor such as "
         "znver4 (native)"),
+    "tensor_plan": Flag(
+        "tensor-plan", "text", "auto|file",
+        "what is sharded along tensor: auto, or a file with lines 'pattern: style' (auto)"),
     "threads_per_rank": Flag(
         "threads-per-rank", "integer", "N",
         "threads of a rank that the workspace is planned for (1); matrix products with another "
@@ -377,6 +387,7 @@ class Flags(TypedDict, total=False):
     lr_schedule: Literal["constant", "linear", "cosine", "inverse-sqrt"]
     machine: _Path
     memory_budget: Union[int, str]
+    mesh: Any
     micro_batch_order: Literal["horizontal", "vertical", "auto"]
     micro_batches: int
     min_loss_scale: float
@@ -399,8 +410,10 @@ class Flags(TypedDict, total=False):
     recompute: Literal["cheap", "none"]
     reduce_dtype: Literal["fp32", "bf16", "fp16"]
     seed: int
+    sequence_parallel: bool
     sync_batchnorm: bool
     target_cpu: _Path
+    tensor_plan: _Path
     threads_per_rank: int
     tile_params_over: Union[int, str]
     total_steps: int

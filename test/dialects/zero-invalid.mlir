@@ -299,7 +299,7 @@ zero.parameter @w : tensor<4xf32> {placement = #zero.placement<tier = disk>}
 // -----
 
 // expected-error @+1 {{expected '['}}
-zero.parameter @w : tensor<4xf32> {placement = #zero.placement<shard = @dp>}
+zero.parameter @w : tensor<4xf32> {placement = #zero.placement<shard = @data>}
 
 // -----
 

@@ -6,11 +6,11 @@
 
 // CHECK: zero.parameter @fc1.weight : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
 zero.parameter @"fc1.weight" : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 517, 128>}
-// CHECK: zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0, placement = #zero.placement<shard = [@dp], tier = host>, splat = 5.000000e-01 : f64, start = 64 : i64}
+// CHECK: zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0, placement = #zero.placement<shard = [@data], tier = host>, splat = 5.000000e-01 : f64, start = 64 : i64}
 zero.parameter @w : tensor<8x4xf32> {gradient = #zero.placement<>, home = @bucket0,
-    placement = #zero.placement<shard = [@dp], tier = host>, splat = 0.5 : f64, start = 64 : i64}
-// CHECK: zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = [@dp, @tp]>}
-zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = [@dp, @tp]>}
+    placement = #zero.placement<shard = [@data], tier = host>, splat = 0.5 : f64, start = 64 : i64}
+// CHECK: zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = [@data, @tensor]>}
+zero.parameter @frozen : tensor<4xf32> {frozen, placement = #zero.placement<shard = [@data, @tensor]>}
 
 // CHECK: zero.parameter @drawn : tensor<4xf32> {random = #zero.random<normal, 0.000000e+00 : f64, 2.000000e-02 : f64, 7>}
 zero.parameter @drawn : tensor<4xf32> {random = #zero.random<normal, 0.0 : f64, 0.02 : f64, 7>}
@@ -120,8 +120,8 @@ func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>, %h: tensor<8x
   %mean = zero.all_reduce %grads mean : tensor<256xf32>
   // CHECK: zero.own_slice %[[FULL]] : (tensor<256xf32>) -> tensor<64xf32>
   %slice = zero.own_slice %full : (tensor<256xf32>) -> tensor<64xf32>
-  // CHECK: zero.all_reduce %[[SHARD]] over <[@dp]> : tensor<64xf32>
-  %group = zero.all_reduce %shard over <[@dp]> : tensor<64xf32>
+  // CHECK: zero.all_reduce %[[SHARD]] over <[@data]> : tensor<64xf32>
+  %group = zero.all_reduce %shard over <[@data]> : tensor<64xf32>
   // CHECK: zero.all_gather %[[SUM]] into %[[FULL]] : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
   %again = zero.all_gather %sum into %full : (tensor<64xf32>, tensor<256xf32>) -> tensor<256xf32>
   // CHECK: zero.all_gather %[[SUM]] control {zero.name = "norm"} : (tensor<64xf32>) -> tensor<256xf32>
@@ -141,8 +141,8 @@ func.func @after_partition(%a: tensor<8x4xf32>, %b: tensor<4xf32>, %h: tensor<8x
   %mean16 = zero.all_reduce %half mean in f32 : tensor<256xbf16>
   // CHECK: zero.broadcast %[[SHARD]] from 0 : (tensor<64xf32>) -> tensor<64xf32>
   %first = zero.broadcast %shard from 0 : (tensor<64xf32>) -> tensor<64xf32>
-  // CHECK: zero.broadcast %[[SUM]] from 2 into %[[SHARD]] control over <[@dp]> {zero.name = "c"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
-  %second = zero.broadcast %sum from 2 into %shard control over <[@dp]> {zero.name = "c"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  // CHECK: zero.broadcast %[[SUM]] from 2 into %[[SHARD]] control over <[@data]> {zero.name = "c"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %second = zero.broadcast %sum from 2 into %shard control over <[@data]> {zero.name = "c"} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
   // CHECK: zero.write @bucket0, %[[SUM]] : tensor<64xf32>
   zero.write @bucket0, %sum : tensor<64xf32>
   return

@@ -93,11 +93,14 @@ class Graph:
             shapes.append(f"{key}={'x'.join(map(str, shape))}")
         return "--shape=" + ",".join(shapes)
 
+    def compile_to(self, path, *flags):
+        """Compiles to the executable `path` and returns the report."""
+        return run_tool("zeroc", self.folder / "model.onnx", "-o", path, *flags)
+
     def compile(self, stage, ranks, *flags):
         """Compiles to an executable and returns its path."""
         path = self.work / f"s{stage}r{ranks}.zexe"
-        self.report = run_tool("zeroc", self.folder / "model.onnx", f"--zero-stage={stage}",
-                               f"--ranks={ranks}", "-o", path, *flags)
+        self.report = self.compile_to(path, f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
         return path
 
     def run(self, executable, steps, *flags, has_gradients=True):

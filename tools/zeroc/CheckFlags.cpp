@@ -7,6 +7,7 @@
 #include "zero/Frontends/Frontend.h"
 #include "zero/Optimizers/Optimizer.h"
 #include "zero/Optimizers/Schedule.h"
+#include "zero/Options/MeshAxes.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -40,6 +41,7 @@ public:
     checkEmitOnnx();
     checkSelection();
     checkDevice();
+    checkMesh();
     checkPlan();
     checkTiers();
     checkPrecision();
@@ -110,6 +112,7 @@ private:
   void checkEmitOnnx();
   void checkSelection();
   void checkDevice();
+  void checkMesh();
   void checkPlan();
   void checkMicroBatches();
   void checkBudget();
@@ -205,12 +208,37 @@ void Checker::checkDevice() {
     expectAbsent("gpu-arch", "--plan-only, which compiles no kernel");
 }
 
+/// Ranks along the axis tensor hold shards; not everything can be sharded.
+void Checker::checkMesh() {
+  MeshAxes axes;
+  if (std::string wrong = parseMesh(phases.shard.mesh, axes); !wrong.empty())
+    return fail(keyOf("mesh") + ": " + wrong);
+  if (isGiven("mesh"))
+    expectAbsent("ranks", "--mesh, whose axis data it is");
+  if (!phases.shard.any()) {
+    for (StringRef flag : {"tensor-plan", "sequence-parallel"})
+      expectAbsent(flag, "one rank along tensor: expected --mesh=...,tensor=N");
+    return;
+  }
+  const std::string sharded = "--mesh=" + phases.shard.mesh.getValue();
+  if (phases.differentiate.tileParamsOver.getValue() != 0)
+    expectAbsent("tile-params-over", sharded + ", which does not tile what it shards");
+  if (phases.step.optimizer == "adafactor")
+    fail(sharded + ": expected another optimizer than adafactor, whose factors are of whole "
+                   "matrices");
+}
+
 void Checker::checkPlan() {
   if (phases.place.stage > 3)
     refuse("zero-stage", "0, 1, 2 or 3", phases.place.stage.getValue());
-  expectFrom1To("ranks", options.planOnly ? kMostPlannedRanks : rt::kMostRanks, phases.place.ranks);
-  if (const unsigned each = phases.place.ranksPerNode; each && phases.place.ranks % each != 0)
-    refuse("ranks-per-node", ("a divisor of --ranks=" + Twine(phases.place.ranks)).str(), each);
+  const uint64_t ranks = phases.ranks();
+  expectFrom1To(isGiven("mesh") ? "mesh" : "ranks",
+                options.planOnly ? kMostPlannedRanks : rt::kMostRanks, ranks);
+  if (const unsigned each = phases.place.ranksPerNode; each && ranks % each != 0)
+    refuse("ranks-per-node",
+           isGiven("mesh") ? ("a divisor of " + Twine(ranks) + " ranks").str()
+                           : ("a divisor of --ranks=" + Twine(ranks)).str(),
+           each);
   expectFrom1To("threads-per-rank", rt::kMostThreads, phases.kernels.threadsPerRank);
   expectAtLeastOne("bucket-bytes", phases.place.bucketBytes.getValue());
   if (phases.place.stage < 3)

@@ -71,9 +71,10 @@ private:
 
   mlir::func::FuncOp step;
   llvm::DenseSet<mlir::Operation *> forwardOps;
-  llvm::DenseSet<mlir::Operation *> backwardOps;        ///< that gradients depend on
-  llvm::DenseSet<mlir::Operation *> trainedOps;         ///< computed from parameters
-  llvm::SmallVector<LaunchOp> launches;                 ///< of forward, until backward starts
+  llvm::DenseSet<mlir::Operation *> backwardOps; ///< that gradients depend on
+  llvm::DenseSet<mlir::Operation *> trainedOps;  ///< computed from parameters
+  /// Launches of forward, and collectives on activations, until backward starts.
+  llvm::SmallVector<ActivationOpInterface> launches;
   llvm::DenseMap<mlir::Operation *, int64_t> positions; ///< of these
   std::vector<Made> made;
   llvm::DenseMap<mlir::Operation *, int64_t> layers;
@@ -82,8 +83,11 @@ private:
   int64_t numRepeated = 0;
 };
 
-/// Whether `op` runs once for each micro-batch, independently of values of the step.
+/// Whether `op`, a launch or collective, runs once for each micro-batch, independently of values of
+/// the step.
 bool runsAlways(mlir::Operation *op);
+/// The values, through views, whose buffers results of `op`, a launch or collective, reuse.
+llvm::SmallVector<mlir::Value> overwrittenBy(mlir::Operation *op, const mlir::SymbolTable &symbols);
 
 } // namespace zero
 

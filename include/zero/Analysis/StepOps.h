@@ -4,11 +4,13 @@
 #define ZERO_ANALYSIS_STEPOPS_H
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <optional>
 #include <string>
 
 namespace zero {
+class GroupAttr;
 
 /// The name of `op` in messages: its node, the symbol that it reads, or else its kind.
 std::string displayName(mlir::Operation *op);
@@ -25,9 +27,14 @@ mlir::Value throughReshapes(mlir::Value value);
 /// The part of its operand's bytes that the result of a view is.
 struct View {
   mlir::Value of;
-  int64_t start = 0;      ///< bytes of `of` before the result, on rank 0
-  int64_t rankStride = 0; ///< increase of that from rank to rank, in bytes
+  int64_t start = 0; ///< bytes of `of` before the result, on rank 0
+  /// Increase of that along each axis of the mesh, in bytes; empty: none.
+  llvm::SmallVector<int64_t, 1> rankStrides = {};
 };
+
+/// How an address changes along each axis of the mesh of `op`'s program if it grows by `bytes` with
+/// the index of the rank in `group`.
+llvm::SmallVector<int64_t, 1> rankStrides(mlir::Operation *op, GroupAttr group, int64_t bytes);
 
 /// The view of `op`; nothing unless it is a reshape or a part of its operand, in the same bytes.
 std::optional<View> viewOf(mlir::Operation *op);

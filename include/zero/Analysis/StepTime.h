@@ -3,7 +3,7 @@
 #ifndef ZERO_ANALYSIS_STEPTIME_H
 #define ZERO_ANALYSIS_STEPTIME_H
 
-#include "dialects/Zero/Zero.h"
+#include "dialects/Zero/Mesh.h"
 #include "zero/Planning/Machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -51,9 +51,11 @@ private:
 
   Kernel describe(mlir::func::FuncOp kernel) const;
   double launchSeconds(LaunchOp launch) const;
+  planning::Exchange exchangeOf(CollectiveOpInterface op) const;
 
   const planning::Machine &machine;
-  int64_t ranks = 1, ranksPerNode = 0;
+  Mesh mesh;
+  int64_t ranksPerNode = 0;
   llvm::DenseMap<mlir::StringAttr, Kernel> kernels;
 };
 

@@ -47,11 +47,12 @@ struct Root {
   mlir::Operation *symbol = nullptr;    ///< a persistent buffer or state
 };
 
-/// The place of a value: bytes from the start of a root, plus rank x rankStride.
+/// The place of a value: bytes from the start of a root, plus `rankStrides` times the coordinates
+/// of the rank.
 struct Place {
   int64_t root = -1;
   int64_t offset = 0;
-  int64_t rankStride = 0;
+  llvm::SmallVector<int64_t, 1> rankStrides = {};
 };
 
 /// Bytes to be copied before `before` executes, if a value could not be computed in its place.

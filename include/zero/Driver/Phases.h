@@ -15,6 +15,7 @@ enum class Phase {
   Import,
   Recognise,
   Precision,
+  Shard,
   Differentiate,
   Step,
   Shape,

@@ -28,6 +28,7 @@ enum class Kind {
   Rows,        ///< reduces or normalizes along trailing dimensions
   Product,     ///< a matrix product: one library call, which also adds a row and a residual
   Other,       ///< a kernel of its own
+  Exchange,    ///< ranks exchange values: an op of the step, no kernel
 };
 
 /// The treatment of floats that are stored in 16 bits.

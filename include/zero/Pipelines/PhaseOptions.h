@@ -29,6 +29,7 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   phase::ImportOptions import{*this};
   phase::RecogniseOptions recognise{*this};
   phase::PrecisionOptions precision{*this};
+  phase::ShardOptions shard{*this};
   phase::DifferentiateOptions differentiate{*this};
   phase::StepOptions step{*this};
   phase::ShapeOptions shape{*this};
@@ -38,6 +39,10 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   phase::PlanOptions plan{*this};
   phase::PartitionOptions partition{*this};
 
+  /// The number of ranks.
+  uint64_t ranks() const;
+  /// The number of data-parallel ranks: of --mesh, or else --ranks.
+  unsigned dataRanks() const;
   /// The mode of --checkpoint; if none is given, auto if a plan is chosen.
   OrAuto<Checkpoint> checkpointMode() const;
 

@@ -25,6 +25,7 @@ void addProgram(mlir::OpPassManager &pm, const ProgramOptions &options);
 void addImport(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addRecognise(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addPrecision(mlir::OpPassManager &pm, const PhaseOptions &options);
+void addShard(mlir::OpPassManager &pm, const PhaseOptions &options);
 /// The phase `differentiate` after tiles are chosen.
 void addGradients(mlir::OpPassManager &pm, const PhaseOptions &options);
 void addStep(mlir::OpPassManager &pm, const PhaseOptions &options);

@@ -45,6 +45,18 @@ struct CollectiveVolume {
   int64_t total() const { return forward + backward + update + gradients; }
 };
 
+/// Values that ranks along the axis tensor exchange in a step, in elements; a rank receives (N-1)/N
+/// of each. A sum that all of them get counts twice: as a reduction to slices and a gather of
+/// these.
+struct TensorVolume {
+  int64_t forward = 0;
+  int64_t backward = 0;
+  int64_t again = 0; ///< by recomputed layers
+  int64_t saved = 0; ///< saved activations that are divided until backward
+
+  int64_t total() const { return forward + backward + again + saved; }
+};
+
 /// The contents of one tier of a rank.
 struct ArenaSummary {
   Tier tier = Tier::Device;
@@ -57,10 +69,12 @@ struct ArenaSummary {
 
 struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
-  int64_t ranks = 1;
+  int64_t ranks = 1;       ///< data-parallel ranks
+  int64_t tensorRanks = 1; ///< ranks along the axis tensor
   int64_t microBatches = 1;
   int64_t iterations = 1;      ///< of the ops of a micro-batch in a step
-  int64_t parameters = 0;      ///< elements, trained and frozen
+  int64_t parameters = 0;      ///< elements of the model, trained and frozen
+  int64_t ownParameters = 0;   ///< of these, in the shards of a rank along tensor
   int64_t trained = 0;         ///< elements
   std::string precision;       ///< "bf16"; empty for f32
   std::string frozenPrecision; ///< of frozen parameters, if only these have 16 bits
@@ -72,7 +86,8 @@ struct PlanSummary : ArenaSummary {
 
   double stateBytes = 0;      ///< model state of a rank by the ZeRO formula, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
-  std::optional<CollectiveVolume> volume; ///< of a step on several ranks
+  std::optional<CollectiveVolume> volume;   ///< of a step on several data-parallel ranks
+  std::optional<TensorVolume> tensorVolume; ///< of a step on several ranks along tensor
   int64_t reorders = 0; ///< products of a step that first reorder their B, and its bytes
   int64_t reorderedBytes = 0;
   /// Matrix products, convolutions and attentions of a step, and those that multiply bf16 as it is

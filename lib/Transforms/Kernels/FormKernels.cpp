@@ -38,7 +38,7 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult lowerView(onnx::NodeOp node);
+  LogicalResult lowerInStep(onnx::NodeOp node);
   func::FuncOp createKernel(Location loc, StringRef what);
   LogicalResult formLooseKernel(Operation *op);
   LogicalResult lowerGroup(const KernelGroup &group);
@@ -51,7 +51,8 @@ private:
 
 } // namespace
 
-LogicalResult KernelFormer::lowerView(onnx::NodeOp node) {
+/// Replaces a view or an exchange between ranks, which need no kernel, by ops of the step.
+LogicalResult KernelFormer::lowerInStep(onnx::NodeOp node) {
   OpBuilder builder(node);
   ops::Lowered lowered;
   Operation *before = node->getPrevNode();
@@ -230,7 +231,6 @@ LogicalResult KernelFormer::formLooseKernel(Operation *op) {
 LogicalResult KernelFormer::run() {
   llvm::DenseMap<Operation *, KernelGroup> groups = groupNodes(step);
   separateDestinations(step);
-  // Views of nodes become ops that need no kernel.
   llvm::DenseSet<Operation *> members, loose;
   for (Operation &op : step.getBody().front())
     if (isLooseOp(op) && !isPartOfKernel(op))
@@ -246,7 +246,7 @@ LogicalResult KernelFormer::run() {
       continue;
     }
     if (!members.contains(node)) {
-      if (failed(lowerView(node)))
+      if (failed(lowerInStep(node)))
         return failure();
     } else if (auto it = groups.find(node); it != groups.end()) {
       // A group's last node comes after the others, which vanish with it.

@@ -299,7 +299,7 @@ void Grouper::joinUsers() {
       operandsOf[root] += node->getNumOperands();
       continue;
     }
-    if (kindOf(node) == ops::Kind::View)
+    if (kindOf(node) == ops::Kind::View || kindOf(node) == ops::Kind::Exchange)
       continue;
     Operation *root = node;
     if (onnx::NodeOp user = singleUser(node))

@@ -2,21 +2,25 @@
 
 #include "BucketTable.h"
 
+#include "dialects/Zero/Mesh.h"
+
 using namespace mlir;
 
 namespace zero {
 
-BucketTable::BucketTable(ModuleOp module, int64_t ranks) {
+BucketTable::BucketTable(ModuleOp module) {
+  const Mesh mesh(module);
   ArrayRef<int64_t> elements = module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef();
   table.resize(elements.size());
   llvm::DenseMap<StringAttr, unsigned> numbers;
   for (auto [number, bucket] : llvm::enumerate(table)) {
     bucket.name = "bucket" + std::to_string(number);
     bucket.elements = elements[number];
+    bucket.group = mesh.groupOf(kDataAxis);
     numbers[StringAttr::get(module.getContext(), bucket.name)] = number;
   }
   auto shards = [&](std::optional<PlacementAttr> placement) {
-    return placement && placement->isSharded() ? ranks : 1;
+    return placement && placement->isSharded() ? mesh.dataRanks() : 1;
   };
   auto tier = [](std::optional<PlacementAttr> placement) {
     return placement ? placement->getTier() : Tier::Device;

@@ -21,7 +21,8 @@ struct BucketState {
 /// One flat buffer and its contents.
 struct Bucket {
   std::string name;
-  int64_t elements = 0; ///< of all ranks
+  int64_t elements = 0; ///< of all data-parallel ranks
+  GroupAttr group;      ///< the data-parallel ranks; null: all ranks
   mlir::Type elementType;
   llvm::SmallVector<ParameterOp> members;
   llvm::SmallVector<BucketState> states; ///< in the order of the update's operands
@@ -42,7 +43,7 @@ struct Bucket {
 /// their members; everything found in one walk.
 class BucketTable {
 public:
-  BucketTable(mlir::ModuleOp module, int64_t ranks);
+  explicit BucketTable(mlir::ModuleOp module);
 
   llvm::ArrayRef<Bucket> buckets() const { return table; }
   llvm::ArrayRef<ReadOp> readsOf(ParameterOp parameter) const;

@@ -1,6 +1,7 @@
 //===- InterleaveMicroBatches.cpp - unroll the loop over micro-batches ----===//
 
 #include "MicroBatchParts.h"
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -68,7 +69,8 @@ void Interleaver::addInputs() {
   Builder builder(step.getContext());
   for (unsigned index = 0; index < count; ++index) {
     StringRef name = argumentBinding(step, index);
-    if (llvm::is_contained({kLearningRate, kStepNumber, kTraining}, name))
+    if (llvm::is_contained({kLearningRate, kStepNumber, kTraining}, name) ||
+        name.starts_with(kCoordinatePrefix))
       continue;
     BlockArgument argument = step.getArgument(index);
     varying.insert(argument);

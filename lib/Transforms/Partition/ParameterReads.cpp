@@ -127,7 +127,7 @@ void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users
   Value shard = readBucket(builder, bucket);
   Location loc = users.front()->getLoc();
   Operation *whole = bucket.parameterShards > 1
-                         ? AllGatherOp::create(builder, loc, bucket.type(1), shard, Value())
+                         ? AllGatherOp::create(builder, loc, bucket.type(1), shard, bucket.group)
                          : bringToDevice(builder, bucket, shard).getOperation();
   whole->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
   llvm::DenseMap<StringAttr, Value> members;

@@ -107,10 +107,10 @@ Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Valu
   Location loc = step.getLoc();
   Operation *reduced;
   if (bucket.gradientShards > 1 || bucket.stateShards > 1)
-    reduced = ReduceScatterOp::create(builder, loc, slice, full,
-                                      /*in_place=*/bucket.gradientShards == 1, arithmetic);
+    reduced = ReduceScatterOp::create(builder, loc, slice, full, arithmetic, bucket.group,
+                                      /*inPlace=*/bucket.gradientShards == 1);
   else
-    reduced = AllReduceOp::create(builder, loc, type, full, /*mean=*/false, arithmetic);
+    reduced = AllReduceOp::create(builder, loc, full, arithmetic, bucket.group);
   reduced->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
   return reduced->getResult(0);
 }
@@ -141,7 +141,9 @@ Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, 
                    bucket.gradientShards, bucket.gradientTier);
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), name);
   Value stored = ReadOp::create(builder, loc, whole, symbol);
-  Value sum = part == whole ? stored : OwnSliceOp::create(builder, loc, part, stored).getResult();
+  Value sum = part == whole
+                  ? stored
+                  : OwnSliceOp::create(builder, loc, part, stored, bucket.group).getResult();
   return addUp(builder, kernels, sum, summand, name);
 }
 

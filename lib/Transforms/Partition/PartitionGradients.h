@@ -43,7 +43,8 @@ public:
 private:
   /// Sums of squares of which only parts are summed yet.
   struct Chunked {
-    llvm::SmallVector<SquareSumOp> sums;
+    using Sum = std::pair<SquareSumOp, ParameterOp>;
+    llvm::SmallVector<Sum> sums;
     llvm::SmallVector<Ranges> blocks; ///< of the last ones
     llvm::SmallVector<Ranges> chunks; ///< of the others
     int64_t waiting = 0;              ///< elements of `blocks`

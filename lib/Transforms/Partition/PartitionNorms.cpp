@@ -3,6 +3,7 @@
 #include "ChunkedSums.h"
 #include "PartitionGradients.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -29,8 +30,8 @@ static Value gatherBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks
   auto all = type.clone(ArrayRef<int64_t>(bucket.elements / kTensorAlignment));
   if (type == all)
     return blocks;
-  auto gather = inEpilogue(
-      AllGatherOp::create(builder, blocks.getLoc(), all, blocks, Value(), /*control=*/true));
+  auto gather = inEpilogue(AllGatherOp::create(builder, blocks.getLoc(), all, blocks, bucket.group,
+                                               Value(), /*control=*/true));
   gather->setAttr(kNameAttr, builder.getStringAttr(name));
   return gather.getResult();
 }
@@ -42,6 +43,17 @@ static SmallVector<std::pair<int64_t, int64_t>> blocksOf(const Bucket &bucket) {
         *member.getStart() / kTensorAlignment,
         llvm::divideCeil(member.getTensorType().getNumElements(), kTensorAlignment));
   });
+}
+
+/// Adds a sum over the elements that the rank has of `parameter` to those of the other shards.
+static Value sumOverShards(OpBuilder &builder, ParameterOp parameter, Value own, StringRef name) {
+  ShardAttr shard = shardOf(parameter);
+  if (!shard)
+    return own;
+  auto group = GroupAttr::get(builder.getContext(), shard.getOver());
+  auto reduce = inEpilogue(AllReduceOp::create(builder, own.getLoc(), own, TypeAttr(), group));
+  reduce->setAttr(kNameAttr, builder.getStringAttr(name));
+  return reduce.getResult();
 }
 
 MemberSums sumOverBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks,
@@ -67,6 +79,8 @@ MemberSums sumOverBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks,
     launch->setAttr(kNameAttr, builder.getStringAttr(name));
     made.sums.push_back(launch.getResult(0));
   }
+  for (auto [member, sum] : llvm::zip_equal(bucket.members, made.sums))
+    sum = sumOverShards(builder, member, sum, name);
   return made;
 }
 
@@ -103,7 +117,8 @@ void GradientPartitioner::replaceSums(const Bucket &bucket, ArrayRef<SquareSumOp
   launch->setAttr(kNameAttr, builder.getStringAttr(name));
   ArrayRef<FlatSymbolRefAttr> totals = ArrayRef(kernels).drop_front();
   if (totals.size() > 1) {
-    llvm::append_range(chunked.sums, sums);
+    for (auto [sum, member] : llvm::zip_equal(sums, bucket.members))
+      chunked.sums.emplace_back(sum, member);
     chunked.blocks.push_back(
         {gatherBlocks(builder, bucket, launch.getResult(0), name), blocksOf(bucket)});
     chunked.kernels = {totals[0], totals[1]};
@@ -123,16 +138,19 @@ void GradientPartitioner::finishSums(StringRef name, OpBuilder builder) {
     return;
   sumWaiting(builder, name);
   Ranges chunks = join(builder, chunked.chunks);
-  SmallVector<std::pair<SquareSumOp, std::pair<int64_t, int64_t>>> tensors;
+  SmallVector<std::pair<Chunked::Sum, std::pair<int64_t, int64_t>>> tensors;
   for (auto [sum, range] : llvm::zip_equal(chunked.sums, chunks.ranges))
     tensors.emplace_back(sum, range);
   llvm::sort(tensors, [&](const auto &left, const auto &right) {
-    return positions.lookup(left.first) < positions.lookup(right.first);
+    return positions.lookup(left.first.first) < positions.lookup(right.first.first);
   });
   chunks.ranges = llvm::to_vector(llvm::make_second_range(tensors));
   Value list = sumRanges(builder, chunks, chunked.kernels[1], name);
-  for (auto [tensor, total] : llvm::zip_equal(tensors, scalarsOf(builder, list)))
-    replace(tensor.first, total);
+  SmallVector<Value> totals = scalarsOf(builder, list);
+  for (auto [tensor, total] : llvm::zip_equal(tensors, totals))
+    total = sumOverShards(builder, tensor.first.second, total, name);
+  for (auto [tensor, total] : llvm::zip_equal(tensors, totals)) // `builder` may be at one of them
+    replace(tensor.first.first, total);
   for (BucketOp copy : copiesOf(list))
     replace(copy, list);
   chunked = {};

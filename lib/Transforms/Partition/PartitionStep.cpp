@@ -3,6 +3,7 @@
 #include "ParameterReads.h"
 #include "PartitionGradients.h"
 #include "PartitionUpdates.h"
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Partition/Passes.h"
@@ -24,10 +25,11 @@ namespace {
 
 class Partitioner {
 public:
-  Partitioner(ModuleOp module, func::FuncOp step, int64_t ranks, int64_t microBatches,
+  Partitioner(ModuleOp module, func::FuncOp step, int64_t microBatches,
               const ReductionOptions &reduction)
-      : module(module), step(step), ranks(ranks), microBatches(microBatches), table(module, ranks),
-        reads(step, table), gradients(module, step, table, ranks, reduction) {}
+      : module(module), step(step), mesh(module), ranks(mesh.dataRanks()),
+        microBatches(microBatches), table(module), reads(step, table),
+        gradients(module, step, table, ranks, reduction) {}
 
   LogicalResult run();
 
@@ -39,7 +41,8 @@ private:
 
   ModuleOp module;
   func::FuncOp step;
-  int64_t ranks, microBatches;
+  Mesh mesh;
+  int64_t ranks, microBatches; ///< data-parallel ranks
   BucketTable table;
   ParameterReads reads;
   GradientPartitioner gradients;
@@ -107,8 +110,8 @@ void Partitioner::resolveRanks() {
     OpBuilder builder(mean);
     Value result = mean.getInput();
     if (ranks > 1) {
-      auto reduce = AllReduceOp::create(builder, mean.getLoc(), result.getType(), result,
-                                        /*mean=*/true, /*arithmetic=*/TypeAttr());
+      auto reduce = AllReduceOp::create(builder, mean.getLoc(), result, /*arithmetic=*/TypeAttr(),
+                                        mesh.groupOf(kDataAxis), /*mean=*/true);
       setSchedule(reduce, scheduleOf(mean));
       reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));
       result = reduce.getResult();
@@ -163,15 +166,13 @@ struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     FailureOr<func::FuncOp> step = findStep(module);
-    auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
-    if (!ranks || !module->hasAttr(kBucketsAttr)) {
+    if (!module->hasAttr(kRanksAttr) || !module->hasAttr(kBucketsAttr)) {
       module.emitError() << "expected " << kRanksAttr << " and " << kBucketsAttr
                          << "; run zero-place-state and zero-assign-buckets first";
       return signalPassFailure();
     }
     ReductionOptions reduction{reduceEach, reduceInF32, module->hasAttr(kInterleaveAttr)};
-    if (failed(step) ||
-        failed(Partitioner(module, *step, ranks.getInt(), microBatchesOf(module), reduction).run()))
+    if (failed(step) || failed(Partitioner(module, *step, microBatchesOf(module), reduction).run()))
       signalPassFailure();
   }
 };

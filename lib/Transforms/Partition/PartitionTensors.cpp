@@ -45,7 +45,7 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
   auto all = slice.clone(ArrayRef<int64_t>(bucket.elements));
   Value whole = gradient;
   if (slice != all) {
-    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, gradient, Value()));
+    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, gradient, bucket.group));
     gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
     whole = gather.getResult();
   }
@@ -77,7 +77,7 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
       {bucket.elements / (bucket.stateShards > 1 || bucket.gradientShards > 1 ? ranks : 1)}, f32);
   return own == made.getType()
              ? made
-             : inEpilogue(OwnSliceOp::create(builder, loc, own, made)).getResult();
+             : inEpilogue(OwnSliceOp::create(builder, loc, own, made, bucket.group)).getResult();
 }
 
 } // namespace zero

@@ -73,7 +73,7 @@ SmallVector<Value> UpdatePartitioner::readOperands() {
   RankedTensorType own = slice.clone(bucket.elementType);
   SmallVector<Value> operands{stored};
   if (stored.getType() != own)
-    operands.front() = inEpilogue(OwnSliceOp::create(builder, loc, own, stored));
+    operands.front() = inEpilogue(OwnSliceOp::create(builder, loc, own, stored, bucket.group));
   for (const BucketState &state : bucket.states)
     operands.push_back(read(bucket.name + state.suffix, slice.clone(state.elementType)));
   return operands;
@@ -113,7 +113,9 @@ Value UpdatePartitioner::rateBlocks(LaunchOp measured) {
   auto own = cast<RankedTensorType>(ofWeights.getType());
   auto all = own.clone(ArrayRef<int64_t>(bucket.elements / kTensorAlignment));
   Value whole = inEpilogue(BucketOp::create(builder, loc, all, ratios, starts));
-  return own == all ? whole : inEpilogue(OwnSliceOp::create(builder, loc, own, whole)).getResult();
+  return own == all
+             ? whole
+             : inEpilogue(OwnSliceOp::create(builder, loc, own, whole, bucket.group)).getResult();
 }
 
 Value UpdatePartitioner::flat(Value blocks, RankedTensorType type) {
@@ -157,7 +159,8 @@ void UpdatePartitioner::run() {
       first.getLayerwise() ? updateLayers(operands) : updateSlice(operands);
   Value parameters = results.front();
   if (parameters.getType() != stored.getType()) {
-    auto gather = inEpilogue(AllGatherOp::create(builder, loc, bucket.type(1), parameters, stored));
+    auto gather = inEpilogue(
+        AllGatherOp::create(builder, loc, bucket.type(1), parameters, bucket.group, stored));
     gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
     parameters = gather.getResult();
   }

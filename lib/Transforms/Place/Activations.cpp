@@ -36,10 +36,10 @@ void writeActivationPlan(func::FuncOp step, const Layers &layers, const Activati
   for (auto [index, value] : llvm::enumerate(layers.values()))
     if (stays(value, plan.kept[index]))
       kept[value.value.getDefiningOp()].push_back(cast<OpResult>(value.value).getResultNumber());
-  for (auto launch : step.getBody().getOps<LaunchOp>())
-    if (int64_t layer = layers.layerOf(launch); layer >= 0) {
-      launch.setLayer(layer);
-      launch.setKept(kept.lookup(launch));
+  for (auto op : step.getBody().getOps<ActivationOpInterface>())
+    if (int64_t layer = layers.layerOf(op); layer >= 0) {
+      op.setLayerAttr(builder.getI64IntegerAttr(layer));
+      op.setKeptAttr(builder.getDenseI64ArrayAttr(kept.lookup(op)));
     }
   SmallVector<Attribute> runs(plan.runs.begin(), plan.runs.end());
   step->setAttr(kRunsAttr, builder.getArrayAttr(runs));

@@ -10,8 +10,8 @@ using namespace mlir;
 namespace zero {
 
 int64_t layerOf(Operation *op) {
-  auto launch = dyn_cast_or_null<LaunchOp>(op);
-  IntegerAttr layer = launch ? launch.getLayerAttr() : IntegerAttr();
+  auto activation = dyn_cast_or_null<ActivationOpInterface>(op);
+  IntegerAttr layer = activation ? activation.getLayerAttr() : IntegerAttr();
   return layer ? layer.getInt() : -1;
 }
 
@@ -25,51 +25,48 @@ LogicalResult LayerRuns::read() {
   return success();
 }
 
-SmallVector<Value> LayerRuns::overwrittenBy(LaunchOp launch) const {
-  SmallVector<Value> values;
-  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-  for (auto [index, input] : llvm::enumerate(launch.getInputs()))
-    if (kernel && kernel.getArgAttr(index, kInplaceAttr))
-      values.push_back(throughViews(input));
-  return values;
+SmallVector<Value> LayerRuns::overwrittenBy(Operation *op) const {
+  return zero::overwrittenBy(op, symbols);
 }
 
-double LayerRuns::flopsOf(LaunchOp launch) const {
-  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+double LayerRuns::flopsOf(Operation *op) const {
+  auto launch = dyn_cast<LaunchOp>(op);
+  auto kernel = launch ? symbols.lookup<func::FuncOp>(launch.getKernel()) : func::FuncOp();
   auto flops = kernel ? kernel->getAttrOfType<IntegerAttr>(kFlopsAttr) : IntegerAttr();
   return flops ? double(flops.getInt()) : 0;
 }
 
 bool LayerRuns::isThere(Value value) const {
-  auto launch = value.getDefiningOp<LaunchOp>();
-  if (!launch)
+  auto op = value.getDefiningOp<ActivationOpInterface>();
+  if (!op)
     return true;
   if (overwritten.contains(value))
     return false;
-  return layerOf(launch) < 0 ||
-         llvm::is_contained(launch.getKept().value_or(ArrayRef<int64_t>()),
-                            int64_t(cast<OpResult>(value).getResultNumber()));
+  DenseI64ArrayAttr kept = op.getKeptAttr();
+  return layerOf(op) < 0 ||
+         (kept &&
+          llvm::is_contained(kept.asArrayRef(), int64_t(cast<OpResult>(value).getResultNumber())));
 }
 
 LogicalResult LayerRuns::readLaunches() {
   int64_t position = 0;
   for (Operation &op : step.getBody().front()) {
     positions[&op] = position++;
-    auto launch = dyn_cast<LaunchOp>(op);
-    if (!launch || !isForward(&op))
+    auto activation = dyn_cast<ActivationOpInterface>(op);
+    if (!activation || !isForward(&op))
       continue;
-    for (Value value : overwrittenBy(launch))
+    for (Value value : overwrittenBy(&op))
       overwritten.insert(value);
-    int64_t layer = layerOf(launch);
+    int64_t layer = layerOf(&op);
     if (layer < 0)
       continue;
     if (layer + 1 < int64_t(layers.size()))
-      return launch.emitError() << "expected layer " << layers.size() - 1 << " or a later one, got "
-                                << layer;
+      return activation.emitError()
+             << "expected layer " << layers.size() - 1 << " or a later one, got " << layer;
     layers.resize(layer + 1);
-    layers[layer].push_back(launch);
-    for (Value input : launch.getInputs())
-      lastLayers[throughViews(input)] = layer;
+    layers[layer].push_back(activation);
+    for (Value operand : op.getOperands())
+      lastLayers[throughViews(operand)] = layer;
   }
   return success();
 }
@@ -113,8 +110,8 @@ void LayerRuns::findBeginnings() {
 SmallVector<Value> LayerRuns::outputs(int64_t first, int64_t last) const {
   SmallVector<Value> values;
   for (int64_t layer = first; layer <= last; ++layer)
-    for (LaunchOp launch : layers[layer])
-      for (Value result : launch->getResults())
+    for (ActivationOpInterface op : layers[layer])
+      for (Value result : op->getResults())
         if (auto it = lastLayers.find(result); it != lastLayers.end() && it->second > last)
           values.push_back(result);
   return values;

@@ -1,5 +1,6 @@
 //===- PlaceActivations.cpp - choose saved activations --------------------===//
 
+#include "dialects/Zero/Mesh.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Planning/Chain.h"
@@ -77,9 +78,10 @@ struct PlaceActivations : zero::impl::PlaceActivationsBase<PlaceActivations> {
 
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findStep(getOperation());
-    if (partition) {
+    if (partition && !getOperation()->hasAttr(kMeshAttr)) {
       getOperation().emitError() << "--partition-activations: no replicated axis: ranks are data "
-                                    "parallel, so no two of them hold the same activation";
+                                    "parallel, so no two of them hold the same activation; "
+                                    "--mesh=...,tensor=N adds one";
       return signalPassFailure();
     }
     if (failed(step) || (mode == Checkpoint::None && slots == 0))

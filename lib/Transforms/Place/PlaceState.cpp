@@ -1,5 +1,6 @@
 //===- PlaceState.cpp - place state on ranks and tiers --------------------===//
 
+#include "dialects/Zero/Mesh.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/Passes.h"
@@ -13,9 +14,6 @@ namespace zero {
 } // namespace zero
 
 using namespace zero;
-
-/// The one axis of the grid: data-parallel ranks.
-static constexpr StringLiteral kDataAxis = "dp";
 
 namespace {
 struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
@@ -35,9 +33,15 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
       module.emitError("expected at least one rank, got 0");
       return signalPassFailure();
     }
-    if (ranksPerNode > 0 && ranks % ranksPerNode != 0) {
-      module.emitError() << "expected a divisor of " << ranks
-                         << " ranks as the ranks of a node, got " << ranksPerNode.getValue();
+    if (module->hasAttr(kMeshAttr) && Mesh(module).dataRanks() != int64_t(ranks)) {
+      module.emitError() << "expected " << Mesh(module).dataRanks()
+                         << " data-parallel ranks, as the mesh says, got " << ranks;
+      return signalPassFailure();
+    }
+    const uint64_t all = ranks * Mesh(module).ranks() / Mesh(module).dataRanks();
+    if (ranksPerNode > 0 && all % ranksPerNode != 0) {
+      module.emitError() << "expected a divisor of " << all << " ranks as the ranks of a node, got "
+                         << ranksPerNode.getValue();
       return signalPassFailure();
     }
     const Tier params = plan ? plan.getParams() : this->params;

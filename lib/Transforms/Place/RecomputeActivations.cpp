@@ -36,7 +36,7 @@ private:
   LogicalResult visit(Operation *reader);
   LogicalResult open(int64_t run, Operation *before);
   LogicalResult remake(ArrayRef<Value> wanted, Operation *before, int64_t run);
-  void clone(LaunchOp launch, Operation *before, int64_t run);
+  void clone(ActivationOpInterface op, Operation *before, int64_t run);
   void forget(int64_t first, int64_t last);
   Value newestOf(Value value, OpBuilder &builder) const;
   void eraseDeadViews();
@@ -54,8 +54,8 @@ private:
 /// Discards the copies of values of layers `first` to `last`.
 void Recomputer::forget(int64_t first, int64_t last) {
   for (int64_t layer = first; layer <= last; ++layer)
-    for (LaunchOp launch : plan.launches(layer))
-      for (Value result : launch->getResults())
+    for (ActivationOpInterface op : plan.ops(layer))
+      for (Value result : op->getResults())
         newest.erase(result);
 }
 
@@ -65,20 +65,20 @@ Value Recomputer::newestOf(Value value, OpBuilder &builder) const {
   return made ? viewLike(value, base, made, builder) : value;
 }
 
-void Recomputer::clone(LaunchOp launch, Operation *before, int64_t run) {
+void Recomputer::clone(ActivationOpInterface op, Operation *before, int64_t run) {
   OpBuilder builder(before);
-  SmallVector<Value> inputs = llvm::map_to_vector(
-      launch.getInputs(), [&](Value input) { return newestOf(input, builder); });
-  auto copy = cast<LaunchOp>(builder.clone(*launch));
-  copy.getInputsMutable().assign(inputs);
+  SmallVector<Value> operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value operand) { return newestOf(operand, builder); });
+  auto copy = cast<ActivationOpInterface>(builder.clone(*op));
+  copy->setOperands(operands);
   copy.removeKeptAttr();
   copy->setAttr(kRecomputeAttr, builder.getI64IntegerAttr(run));
-  for (Value value : plan.overwrittenBy(launch))
+  for (Value value : plan.overwrittenBy(op))
     newest.erase(value);
-  for (auto [result, again] : llvm::zip_equal(launch.getResults(), copy.getResults()))
+  for (auto [result, again] : llvm::zip_equal(op->getResults(), copy->getResults()))
     newest[result] = again;
   ++numClones;
-  clonedFlops += plan.flopsOf(launch);
+  clonedFlops += plan.flopsOf(op);
 }
 
 /// Recomputes `wanted` from live values, in the order of forward.
@@ -96,10 +96,9 @@ LogicalResult Recomputer::remake(ArrayRef<Value> wanted, Operation *before, int6
   llvm::sort(order,
              [&](Operation *a, Operation *b) { return plan.position(a) < plan.position(b); });
   for (Operation *op : order) {
-    auto launch = cast<LaunchOp>(op);
-    if (launch.getCondition() || !scheduleOf(op).isEveryMicroBatch())
+    if (!runsAlways(op))
       return op->emitError("expected a recomputed launch to run in each micro-batch");
-    clone(launch, before, run);
+    clone(cast<ActivationOpInterface>(op), before, run);
   }
   return success();
 }
@@ -178,8 +177,8 @@ LogicalResult Recomputer::run() {
       return failure();
   }
   eraseDeadViews();
-  for (LaunchOp launch : step.getBody().getOps<LaunchOp>())
-    launch.removeKeptAttr();
+  for (auto op : step.getBody().getOps<ActivationOpInterface>())
+    op.removeKeptAttr();
   step->removeAttr(kRunsAttr);
   return success();
 }

@@ -35,7 +35,7 @@ void RematModel::addNode(Operation &op, const OpTimes &times) {
   planning::RematProblem::Node node;
   node.seconds = times.seconds(&op);
   node.forward = layers.forward().contains(&op);
-  node.layer = isa<LaunchOp>(op) ? int(layers.layerOf(&op)) : -1;
+  node.layer = isa<ActivationOpInterface>(op) ? int(layers.layerOf(&op)) : -1;
   for (Value operand : op.getOperands())
     if (auto it = numbers.find(throughViews(operand)); it != numbers.end())
       node.reads.push_back(it->second);

@@ -111,7 +111,7 @@ void Narrower::follow(Value operand, Value result) {
 
 void Narrower::visitNode(onnx::NodeOp node) {
   const ops::OpDef *def = ops::lookup(node);
-  if (def->kind == ops::Kind::View)
+  if (def->kind == ops::Kind::View || def->kind == ops::Kind::Exchange)
     return follow(node.getInputs().front(), node.getOutputs().front());
   if (llvm::none_of(node.getInputs(), [&](Value input) { return spreads.contains(input); }))
     return;

@@ -40,7 +40,10 @@ struct AddIntoTables : zero::impl::AddIntoTablesBase<AddIntoTables> {
       onnx::NodeOp gather = sum.is(op::Add) ? tableOf(sum, start) : onnx::NodeOp();
       if (!gather)
         continue;
-      gather->insertOperands(2, start);
+      if (gather.getInputs().size() > 2) // operand 2 is none
+        gather->setOperand(2, start);
+      else
+        gather->insertOperands(2, start);
       sum.getOutputs()[0].replaceAllUsesWith(gather.getOutputs()[0]);
       sum.erase();
     }

@@ -120,7 +120,7 @@ module attributes {zero.ranks = 2 : i64} {
 module attributes {zero.ranks = 2 : i64} {
   zero.buffer parameter @bucket0 : tensor<128xf32> shards 1
   // expected-error @+1 {{expected 2 shards and space for elements 0 to 8 in @bucket0, got 1 and 256}}
-  zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 0 : i64, placement = #zero.placement<shard = [@dp]>}
+  zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 0 : i64, placement = #zero.placement<shard = [@data]>}
   func.func @step() {
     return
   }
@@ -132,9 +132,9 @@ module attributes {zero.ranks = 2 : i64} {
 module attributes {zero.ranks = 2 : i64} {
   zero.buffer parameter @bucket0 : tensor<64xf32> shards 2
   zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 2
-  zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 64 : i64, placement = #zero.placement<shard = [@dp]>}
+  zero.parameter @w : tensor<8xf32> {home = @bucket0, start = 64 : i64, placement = #zero.placement<shard = [@data]>}
   // expected-error @+1 {{expected 2 shards and space for elements 128 to 136 in @bucket0.m, got 2 and 128}}
-  zero.state optimizer @w.m of @w : tensor<8xf32> {home = @bucket0.m, start = 128 : i64, placement = #zero.placement<shard = [@dp]>}
+  zero.state optimizer @w.m of @w : tensor<8xf32> {home = @bucket0.m, start = 128 : i64, placement = #zero.placement<shard = [@data]>}
   func.func @step() {
     return
   }

@@ -2,7 +2,7 @@
 // gathering it costs more than it saves. Its gradient still is.
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=4 persist-under=33" | FileCheck %s
 
-// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
+// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@data]>, placement = #zero.placement<>}
 zero.parameter @w : tensor<8xf32>
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>

@@ -3,7 +3,7 @@
 
 // CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<>, placement = #zero.placement<>}
 zero.parameter @w : tensor<8xf32>
-// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
+// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@data]>}
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>
 zero.parameter @frozen : tensor<8xf32> {frozen}

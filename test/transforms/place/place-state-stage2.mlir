@@ -2,9 +2,9 @@
 // pass writes placements only.
 // RUN: zero-opt %s --zero-place-state="stage=2 ranks=4" | FileCheck %s
 
-// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<>}
+// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@data]>, placement = #zero.placement<>}
 zero.parameter @w : tensor<8xf32>
-// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
+// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@data]>}
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>
 // A frozen parameter has no gradient to place.

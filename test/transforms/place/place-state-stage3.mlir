@@ -4,13 +4,13 @@
 
 // CHECK: module attributes {zero.ranks = 4 : i64, zero.stage = 3 : i64}
 
-// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp]>, placement = #zero.placement<shard = [@dp]>}
+// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@data]>, placement = #zero.placement<shard = [@data]>}
 zero.parameter @w : tensor<8xf32>
-// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp]>}
+// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@data]>}
 zero.state optimizer @w.m of @w : tensor<8xf32>
 zero.parameter @large : tensor<16xf32>
 // A frozen parameter has no gradient to place.
-// CHECK: zero.parameter @frozen : tensor<8xf32> {frozen, placement = #zero.placement<shard = [@dp]>}
+// CHECK: zero.parameter @frozen : tensor<8xf32> {frozen, placement = #zero.placement<shard = [@data]>}
 zero.parameter @frozen : tensor<8xf32> {frozen}
 // Scalars of the optimizer and constants are replicated on every rank.
 // CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}

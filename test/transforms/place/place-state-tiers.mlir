@@ -3,9 +3,9 @@
 // offloaded. Scalars of the optimizer stay on the device.
 // RUN: zero-opt %s --zero-place-state="stage=3 ranks=4 params=nvme gradients=host optimizer=nvme persist-under=33" | FileCheck %s
 
-// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@dp], tier = host>, placement = #zero.placement<>}
-// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@dp], tier = nvme>}
-// CHECK: zero.parameter @large : tensor<16xf32> {{.*}}placement = #zero.placement<shard = [@dp], tier = nvme>}
+// CHECK: zero.parameter @w : tensor<8xf32> {gradient = #zero.placement<shard = [@data], tier = host>, placement = #zero.placement<>}
+// CHECK: zero.state optimizer @w.m of @w : tensor<8xf32> {placement = #zero.placement<shard = [@data], tier = nvme>}
+// CHECK: zero.parameter @large : tensor<16xf32> {{.*}}placement = #zero.placement<shard = [@data], tier = nvme>}
 // CHECK: zero.state optimizer @power : tensor<f64> {placement = #zero.placement<>}
 zero.parameter @w : tensor<8xf32>
 zero.state optimizer @w.m of @w : tensor<8xf32>

@@ -46,7 +46,7 @@ module attributes {zero.ranks = 3 : i64, zero.stage = 0 : i64} {
     %y = zero.launch @negate(%x) {zero.name = "negate"} : (tensor<2x32xf32>) -> tensor<2x32xf32>
     %in_place = zero.broadcast %y from 2 into %y {zero.name = "in place"}
         : (tensor<2x32xf32>, tensor<2x32xf32>) -> tensor<2x32xf32>
-    %numbers = zero.broadcast %n from 0 control over <[@dp]> {zero.name = "numbers"}
+    %numbers = zero.broadcast %n from 0 control over <[@data]> {zero.name = "numbers"}
         : (tensor<2xi64>) -> tensor<2xi64>
     %flat = tensor.collapse_shape %x [[0, 1]] : tensor<2x32xf32> into tensor<64xf32>
     zero.write @kept, %flat {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>

@@ -81,6 +81,29 @@ struct PrecisionOptions : Group {
       llvm::cl::value_desc("N")};
 };
 
+/// Options of the mesh of ranks and of what is sharded along its axis `tensor`.
+struct ShardOptions : Group {
+  using Group::Group;
+
+  Option<std::string> mesh{
+      parent, "mesh",
+      llvm::cl::desc("ranks along axes: those along data have different parts of the batch, those "
+                     "along tensor hold shards of parameters and activations (data=--ranks)"),
+      llvm::cl::value_desc("data=N,tensor=N")};
+  Option<std::string> plan{
+      parent, "tensor-plan",
+      llvm::cl::desc("what is sharded along tensor: auto, or a file with lines 'pattern: style' "
+                     "(auto)"),
+      llvm::cl::init("auto"), llvm::cl::value_desc("auto|file")};
+
+  Option<bool> sequenceParallel{
+      parent, "sequence-parallel",
+      llvm::cl::desc("cut the tokens of normalizations, dropout and residuals over tensor, too")};
+
+  /// Whether ranks hold shards.
+  bool any() const;
+};
+
 /// Options of tiling before differentiation.
 struct DifferentiateOptions : Group {
   using Group::Group;

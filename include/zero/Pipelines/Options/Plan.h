@@ -25,8 +25,8 @@ struct PlaceOptions : Group {
       llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<bool> partitionActivations{
       parent, "partition-activations",
-      llvm::cl::desc("partition activations that several ranks hold (Pa of ZeRO-R); an error for "
-                     "data-parallel ranks, whose activations differ")};
+      llvm::cl::desc("divide saved activations over the ranks along tensor, which hold them alike "
+                     "(Pa of ZeRO-R); an error for data-parallel ranks, whose activations differ")};
   Option<unsigned> stage{parent, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0), llvm::cl::value_desc("N")};
   Option<unsigned> ranks{parent, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),

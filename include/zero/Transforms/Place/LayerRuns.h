@@ -7,8 +7,8 @@
 
 namespace zero {
 
-/// Reads `layer` and `kept` of launches, and `zero.runs`; see zero/Transforms/Activations.h. Fails
-/// after an error if the attributes contradict each other.
+/// Reads `layer` and `kept` of launches and collectives, and `zero.runs`; see
+/// zero/Transforms/Activations.h. Fails after an error if the attributes contradict each other.
 class LayerRuns {
 public:
   LayerRuns(mlir::ModuleOp module, mlir::func::FuncOp step);
@@ -21,12 +21,13 @@ public:
   int64_t position(mlir::Operation *op) const { return positions.lookup(op); }
   /// Whether `value`, which is not a view, still has its value of forward when backward reads it.
   bool isThere(mlir::Value value) const;
-  /// The values, through views, whose buffers results of `launch` reuse.
-  llvm::SmallVector<mlir::Value> overwrittenBy(LaunchOp launch) const;
-  /// Floating-point operations of a launch.
-  double flopsOf(LaunchOp launch) const;
+  /// The values, through views, whose buffers results of `op` reuse.
+  llvm::SmallVector<mlir::Value> overwrittenBy(mlir::Operation *op) const;
+  /// Floating-point operations of `op`: of a launch.
+  double flopsOf(mlir::Operation *op) const;
 
-  llvm::ArrayRef<LaunchOp> launches(int64_t layer) const { return layers[layer]; }
+  /// The launches and collectives of `layer`.
+  llvm::ArrayRef<ActivationOpInterface> ops(int64_t layer) const { return layers[layer]; }
   /// The values of layers `first` to `last` that later layers read.
   llvm::SmallVector<mlir::Value> outputs(int64_t first, int64_t last) const;
   llvm::ArrayRef<RunAttr> runs() const { return allRuns; }
@@ -45,8 +46,8 @@ private:
   mlir::SymbolTable symbols;
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
-  llvm::DenseSet<mlir::Value> overwritten; ///< by launches of forward
-  llvm::SmallVector<llvm::SmallVector<LaunchOp>> layers;
+  llvm::DenseSet<mlir::Value> overwritten; ///< by ops of forward
+  llvm::SmallVector<llvm::SmallVector<ActivationOpInterface>> layers;
   llvm::DenseMap<mlir::Value, int64_t> lastLayers; ///< that read a value in forward
   llvm::SmallVector<RunAttr> allRuns;
   llvm::SmallVector<int64_t> runOfLayer;

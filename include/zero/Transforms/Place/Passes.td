@@ -60,6 +60,21 @@ def RecomputeActivations : Pass<"zero-recompute-activations", "::mlir::ModuleOp"
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
 }
 
+def MarkReplicated : Pass<"zero-mark-replicated", "::mlir::ModuleOp"> {
+  let summary = "Mark the activations that ranks hold alike";
+  let description = [{
+    Writes on ops of forward which of their results all ranks along the axis tensor hold alike:
+    those that depend on no shard of a parameter and not on the coordinate of the rank, except
+    through a collective whose result all of these ranks have.
+    `zero-partition-activations` divides them. Runs before parameters are read through buckets.
+
+    ```mlir
+    %y = zero.launch @norm(%x) {zero.replicated = array<i64: 0>} : ...
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
   let summary = "Place parameters, gradients and optimizer state on ranks and tiers";
   let description = [{

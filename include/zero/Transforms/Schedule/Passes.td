@@ -21,6 +21,28 @@ def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def PartitionActivations : Pass<"zero-partition-activations", "::mlir::ModuleOp"> {
+  let summary = "Divide saved activations over the ranks that hold them alike";
+  let description = [{
+    Partitioned activations, Pa, of ZeRO-R (arXiv 1910.02054, section 6.1). Of a value that
+    forward saves and that all ranks along the axis tensor hold alike (`zero.replicated`), each
+    rank keeps its slice from the last reader in forward on. The ranks gather the value before
+    its first reader in backward. So saved bytes are divided by the number of these ranks, and
+    each value is received once more. Slices may be offloaded like any saved value (Pa+cpu).
+    Values that zero-offload-activations would leave on the device stay whole.
+
+    ```mlir
+    %o = zero.own_slice %a over <[@tensor]> : (tensor<8x64xf32>) -> tensor<256xf32>
+    %k = zero.copy %o : tensor<256xf32>
+    ...
+    %g = zero.all_gather %k over <[@tensor]> : (tensor<256xf32>) -> tensor<512xf32>
+    ```
+  }];
+  let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "emit no remarks, for programs that a planner tries">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+}
+
 def OffloadActivations : Pass<"zero-offload-activations", "::mlir::ModuleOp"> {
   let summary = "Choose the saved activations to offload";
   let description = [{

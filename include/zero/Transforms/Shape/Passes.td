@@ -70,6 +70,25 @@ def TileProjection : Pass<"zero-tile-projection", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def ExpandShardedLosses : Pass<"zero-expand-sharded-losses", "::mlir::ModuleOp"> {
+  let summary = "Write out cross-entropies whose classes are sharded";
+  let description = [{
+    Each rank along an axis has the scores of some classes. It computes, for each row, the maximum
+    of its scores, the sum of exponentials relative to it, and the score of the label if that is
+    one of its classes. Ranks gather these three numbers and join them, so the scores themselves
+    are never exchanged (Shoeybi et al., arXiv 1909.08053, section 3).
+
+    ```mlir
+    %s:3 = onnx.node "CrossEntropySum"(%scores, %labels, %none, %coordinate) ...  // before
+    %p:3 = onnx.node "LossPart"(%scores, %own_labels) ...                         // after
+    %g = onnx.node "AxisGather"(%p012) ...
+    %j:3 = onnx.node "LossJoin"(%g) ...
+    %s:3 = onnx.node "LossEnd"(%j#0, %j#1, %j#2, %labels) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def AddIntoTables : Pass<"zero-add-into-tables", "::mlir::ModuleOp"> {
   let summary = "Accumulate the gradient of a gather in place";
   let description = [{

@@ -1,0 +1,135 @@
+//===- Mesh.cpp - the axes of the ranks of a program ----------------------===//
+
+#include "dialects/Zero/Mesh.h"
+
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+
+namespace zero {
+
+Mesh::Mesh(ModuleOp module) : context(module.getContext()) {
+  if (auto mesh = module->getAttrOfType<MeshAttr>(kMeshAttr)) {
+    for (auto [name, size] : llvm::zip_equal(mesh.getNames(), mesh.getSizes()))
+      all.emplace_back(name.str(), size);
+    return;
+  }
+  auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
+  all.emplace_back(kDataAxis.str(), ranks ? ranks.getInt() : 1);
+}
+
+int64_t Mesh::ranks() const {
+  int64_t product = 1;
+  for (const auto &[name, size] : all)
+    product *= size;
+  return product;
+}
+
+int64_t Mesh::sizeOf(StringRef name) const {
+  for (const auto &[axis, size] : all)
+    if (axis == name)
+      return size;
+  return 1;
+}
+
+static bool contains(GroupAttr group, StringRef name) {
+  return !group || llvm::any_of(group.getAxes(),
+                                [&](FlatSymbolRefAttr axis) { return axis.getValue() == name; });
+}
+
+int64_t Mesh::sizeOf(GroupAttr group) const {
+  int64_t product = 1;
+  for (const auto &[name, size] : all)
+    if (contains(group, name))
+      product *= size;
+  return product;
+}
+
+SmallVector<int64_t> Mesh::stridesIn(GroupAttr group) const {
+  SmallVector<int64_t> strides(all.size());
+  int64_t stride = 1;
+  for (size_t axis = all.size(); axis-- > 0;) {
+    if (!contains(group, all[axis].first))
+      continue;
+    strides[axis] = stride;
+    stride *= all[axis].second;
+  }
+  return strides;
+}
+
+GroupAttr Mesh::groupOf(StringRef name) const {
+  if (all.size() == 1)
+    return {};
+  return GroupAttr::get(context, FlatSymbolRefAttr::get(context, name));
+}
+
+ShardAttr shardOf(Operation *op) { return op->getAttrOfType<ShardAttr>(kShardAttr); }
+
+SmallVector<int64_t> wholeShape(Operation *op, RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getShape());
+  ShardAttr shard = shardOf(op);
+  if (!shard)
+    return shape;
+  const Mesh mesh(op->getParentOfType<ModuleOp>());
+  shape[shard.getDim()] *= mesh.sizeOf(GroupAttr::get(op->getContext(), shard.getOver()));
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  auto parseAxis = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseKeywordOrString(&name) || parser.parseEqual() ||
+        parser.parseInteger(sizes.emplace_back()))
+      return failure();
+    names.push_back(StringAttr::get(parser.getContext(), name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseAxis))
+    return {};
+  auto fail = [&] { return parser.emitError(parser.getNameLoc()); };
+  return MeshAttr::getChecked(fail, parser.getContext(), ArrayRef(names), ArrayRef(sizes));
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  llvm::interleaveComma(llvm::zip_equal(getNames(), getSizes()), printer, [&](const auto &axis) {
+    printer.printKeywordOrString(std::get<0>(axis).getValue());
+    printer << " = " << std::get<1>(axis);
+  });
+  printer << ">";
+}
+
+LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
+  if (names.empty() || names.size() != sizes.size())
+    return emitError() << "expected a size for each of at least one axis";
+  for (auto [index, name] : llvm::enumerate(names))
+    if (llvm::is_contained(names.drop_front(index + 1), name))
+      return emitError() << "expected axes of different names, got '" << name.getValue()
+                         << "' twice";
+  for (auto [name, size] : llvm::zip_equal(names, sizes))
+    if (size < 1)
+      return emitError() << "expected at least one rank along '" << name.getValue() << "', got "
+                         << size;
+  return success();
+}
+
+LogicalResult ShardAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t dim,
+                                ArrayRef<FlatSymbolRefAttr> over, ArrayRef<int64_t> parts) {
+  if (dim < 0)
+    return emitError() << "expected a dimension of at least 0, got " << dim;
+  if (over.empty())
+    return emitError() << "expected at least one axis of the mesh";
+  for (int64_t part : parts)
+    if (part < 1)
+      return emitError() << "expected parts of at least one index, got " << part;
+  return success();
+}
+
+} // namespace zero

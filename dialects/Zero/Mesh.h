@@ -1,0 +1,57 @@
+//===- Mesh.h - the axes of the ranks of a program --------------*- C++ -*-===//
+
+#ifndef DIALECTS_ZERO_MESH_H
+#define DIALECTS_ZERO_MESH_H
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace zero {
+
+/// On the module: its `#zero.mesh`, if it has more than one axis.
+inline constexpr llvm::StringLiteral kMeshAttr = "zero.mesh";
+/// On a parameter or state: its `#zero.shard`.
+inline constexpr llvm::StringLiteral kShardAttr = "zero.shard";
+/// On an op of forward: the numbers of the results that all ranks along the axis tensor hold alike.
+inline constexpr llvm::StringLiteral kReplicatedAttr = "zero.replicated";
+/// The axis along which ranks have different parts of the batch.
+inline constexpr llvm::StringLiteral kDataAxis = "data";
+/// The axis along which ranks have shards of parameters and activations.
+inline constexpr llvm::StringLiteral kTensorAxis = "tensor";
+/// The beginning of the binding of an i64 scalar: the coordinate of the rank along the axis whose
+/// name follows.
+inline constexpr llvm::StringLiteral kCoordinatePrefix = "zero.coordinate.";
+
+/// The mesh of a program. Before `place` the size of `data` may be unknown; it counts as 1.
+class Mesh {
+public:
+  explicit Mesh(mlir::ModuleOp module);
+
+  int64_t ranks() const;
+  /// The number of ranks along axis `name`: 1 if there is no such axis.
+  int64_t sizeOf(llvm::StringRef name) const;
+  int64_t dataRanks() const { return sizeOf(kDataAxis); }
+  int64_t tensorRanks() const { return sizeOf(kTensorAxis); }
+  /// The number of ranks of `group`; null means all.
+  int64_t sizeOf(GroupAttr group) const;
+  /// By how much the index of a rank in `group` changes for a step along each axis.
+  llvm::SmallVector<int64_t> stridesIn(GroupAttr group) const;
+  /// The group of the ranks along axis `name`; null if these are all ranks.
+  GroupAttr groupOf(llvm::StringRef name) const;
+
+  llvm::ArrayRef<std::pair<std::string, int64_t>> axes() const { return all; }
+
+private:
+  mlir::MLIRContext *context;
+  llvm::SmallVector<std::pair<std::string, int64_t>> all; ///< the outermost first
+};
+
+/// The shard of `op`, a parameter or state, or null if each rank has the whole tensor.
+ShardAttr shardOf(mlir::Operation *op);
+/// The shape of the model's tensor of which `op` has a shard of `type`.
+llvm::SmallVector<int64_t> wholeShape(mlir::Operation *op, mlir::RankedTensorType type);
+
+} // namespace zero
+
+#endif // DIALECTS_ZERO_MESH_H

@@ -1,0 +1,76 @@
+//===- Passes.td - shard parameters and activations ----------------------===//
+
+#ifndef ZERO_TRANSFORMS_SHARD_PASSES_TD
+#define ZERO_TRANSFORMS_SHARD_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PlanShards : Pass<"zero-plan-shards", "::mlir::ModuleOp"> {
+  let summary = "Choose which parameters are sharded over the tensor axis";
+  let description = [{
+    Writes the mesh of ranks on the module, and `zero.shard` on each parameter that ranks along
+    the axis `tensor` hold in shards. With the plan `auto` these are the pairs of Megatron-LM
+    (Shoeybi et al., arXiv 1909.08053, section 3):
+
+    - A product by columns, operators that compute on shards, and a product by rows, whose sum
+      over ranks is the only exchange of forward. Attention is cut by heads, by groups of them if
+      heads share keys and values.
+    - A table of embeddings by rows, and a projection to classes that only a cross-entropy reads.
+
+    A value between the products that another operator reads whole, or a dimension that the ranks
+    do not divide, leaves a block whole; a remark of category "tensor" says which and why.
+    Otherwise `plan` is the path of a file: lines `pattern: style`, with the styles of Hugging
+    Face's tensor parallelism (docs/guides/tensor-parallel.md). A pattern that matches nothing,
+    an unknown style, and a dimension that the ranks do not divide are errors.
+
+    Does nothing if the mesh has no axis but `data`.
+
+    ```mlir
+    zero.parameter @w : tensor<64x96xf32> {data = ..., zero.shard = #zero.shard<1, [@tensor]>}
+    ```
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", /*default=*/"",
+           "axes and their sizes, the outermost first: data=2,tensor=2">,
+    Option<"plan", "plan", "std::string", /*default=*/"\"auto\"", "auto, or the path of a file">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def ShardTensors : Pass<"zero-shard-tensors", "::mlir::ModuleOp"> {
+  let summary = "Rewrite forward for ranks that hold shards of parameters";
+  let description = [{
+    Gives parameters with `zero.shard` the type of the shard and propagates cuts through the nodes
+    by the rules of the operators (Ops/Sharding.h). Where a node cannot compute on the shards that
+    it gets, values are exchanged:
+
+    - A value that all ranks hold enters a node that computes on shards through an `AxisCopy`,
+      whose gradient is the sum over ranks.
+    - A product that sums over a cut dimension is followed by an `AxisSum`. A row that it adds is
+      added behind the sum.
+      With `tokens` the sum is scattered over the ranks, so that normalizations, dropout and
+      residuals are computed on a part of the tokens, and gathered in front of the next product
+      (sequence parallelism: Korthikanti et al., arXiv 2205.05198, section 4.2).
+    - A shard that a node needs whole is gathered (`AxisGather`), and a value of which it needs a
+      shard is cut (`AxisPart`).
+
+    Runs before differentiation, which finds the collectives of backward by one rule for each of
+    these nodes.
+
+    ```mlir
+    %h = onnx.node "MatMul"(%x, %w) ... -> tensor<4x32x96xf32>          // before
+    %y = onnx.node "MatMul"(%h, %v) ... -> tensor<4x32x64xf32>
+
+    %c = onnx.node "AxisCopy"(%x) ...                                   // after, on 2 ranks
+    %h = onnx.node "MatMul"(%c, %w) ... -> tensor<4x32x48xf32>
+    %p = onnx.node "MatMul"(%h, %v) ... -> tensor<4x32x64xf32>
+    %y = onnx.node "AxisSum"(%p) ...
+    ```
+  }];
+  let options = [
+    Option<"tokens", "tokens", "bool", /*default=*/"false",
+           "cut tokens between products over the ranks, too">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
+}
+
+#endif // ZERO_TRANSFORMS_SHARD_PASSES_TD

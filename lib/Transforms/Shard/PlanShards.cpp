@@ -1,0 +1,70 @@
+//===- PlanShards.cpp - choose which parameters are sharded ---------------===//
+
+#include "ShardPlan.h"
+#include "dialects/Zero/Mesh.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Options/MeshAxes.h"
+#include "zero/Transforms/Shard/Passes.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+
+namespace zero {
+#define GEN_PASS_DEF_PLANSHARDS
+#include "include/zero/Transforms/Shard/Passes.h.inc"
+} // namespace zero
+
+using namespace zero;
+
+/// Writes the mesh, unless ranks are data-parallel only.
+static void writeMesh(ModuleOp module, const MeshAxes &axes) {
+  Builder builder(module.getContext());
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  for (const auto &[name, size] : axes) {
+    names.push_back(builder.getStringAttr(name));
+    sizes.push_back(size);
+  }
+  module->setAttr(kMeshAttr, MeshAttr::get(module.getContext(), names, sizes));
+}
+
+namespace {
+struct PlanShards : zero::impl::PlanShardsBase<PlanShards> {
+  using PlanShardsBase::PlanShardsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<func::FuncOp> step = findStep(module);
+    if (failed(step))
+      return signalPassFailure();
+    MeshAxes axes;
+    if (std::string error = parseMesh(mesh, axes); !error.empty()) {
+      module.emitError() << "--mesh: " << error;
+      return signalPassFailure();
+    }
+    if (isDataParallel(axes))
+      return;
+    if (!step->getBody().getOps<GradientOp>().empty()) {
+      step->emitError("the graph already contains a training step, so --mesh cannot shard it over "
+                      "the axis 'tensor'");
+      return signalPassFailure();
+    }
+    writeMesh(module, axes);
+    ShardPlan shards(module, *step, Mesh(module).tensorRanks());
+    if (plan == "auto")
+      shards.choose();
+    else if (failed(readFile(shards)))
+      return signalPassFailure();
+    shards.write();
+  }
+
+  LogicalResult readFile(ShardPlan &shards) {
+    auto file = llvm::MemoryBuffer::getFile(plan, /*IsText=*/true);
+    if (!file)
+      return getOperation().emitError()
+             << "cannot read --tensor-plan=" << plan << ": " << file.getError().message();
+    return shards.read((*file)->getBuffer());
+  }
+};
+} // namespace

@@ -1,0 +1,156 @@
+//===- ShardFile.cpp - a plan of shards from a file -----------------------===//
+//
+// Lines `pattern: style`. A pattern is a glob over names of parameters, or of the modules that they
+// belong to: the name without its last part. Styles are those of `base_model_tp_plan` of Hugging
+// Face's transformers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShardPlan.h"
+
+#include "dialects/Zero/Part.h"
+#include "zero/Ops/Attention.h"
+#include "zero/Ops/OpTable.h"
+#include "zero/Transforms/Import/NamePatterns.h"
+
+using namespace mlir;
+
+namespace zero {
+
+using ops::Cut;
+
+static constexpr StringLiteral kStyles[] = {
+    "colwise",
+    "rowwise",
+    "packed_colwise",
+    "embedding_rowwise",
+    "colwise_gather_output",
+    "replicated",
+    "sequence_parallel",
+};
+
+/// The parts of a dimension that is queries, keys and values one behind the other: as the attention
+/// that reads the product says, or else three equal ones.
+static SmallVector<int64_t> packedParts(onnx::NodeOp product, int64_t extent) {
+  Value value = product.getResult(0);
+  while (!value.use_empty()) {
+    auto reader = dyn_cast<onnx::NodeOp>(*value.user_begin());
+    if (!reader)
+      break;
+    if (reader.is(own::Attention) && reader.getAttrs().contains(kPackedHeads)) {
+      AttentionForm form(reader);
+      return {form.query.heads * form.query.width, form.key.heads * form.key.width,
+              form.value.heads * form.value.width};
+    }
+    if (reader.is(op::Split)) {
+      SmallVector<int64_t> parts;
+      for (unsigned index = 0; index < reader.getNumResults(); ++index)
+        parts.push_back(reader.outputType(index).getShape().back());
+      if (llvm::sum_of(parts, int64_t(0)) == extent)
+        return parts;
+    }
+    if (reader.getNumResults() != 1)
+      break;
+    value = reader.getResult(0);
+  }
+  return extent % 3 == 0 ? SmallVector<int64_t>(3, extent / 3) : SmallVector<int64_t>();
+}
+
+std::optional<Cut> ShardPlan::cutFor(ParameterOp parameter, StringRef style) const {
+  RankedTensorType type = parameter.getTensorType();
+  if (style == "embedding_rowwise")
+    return type.getRank() == 2 ? std::optional(Cut{0}) : std::nullopt;
+  for (Value read : reads.lookup(parameter.getSymNameAttr()))
+    for (OpOperand &use : read.getUses()) {
+      auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
+      const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
+      const bool isProduct = def && def->kind == ops::Kind::Product;
+      if (isProduct && use.getOperandNumber() == 1 && type.getRank() == 2) {
+        const bool transB = node.getInt("transB", 0);
+        if (style == "rowwise")
+          return Cut{transB ? 1 : 0};
+        Cut cut{transB ? 0 : 1};
+        if (style == "packed_colwise")
+          cut.parts = packedParts(node, type.getDimSize(cut.dim));
+        return cut;
+      }
+      // A bias: behind the sum of a product by rows it is whole.
+      if (type.getRank() == 1 && style != "rowwise" && node) {
+        Cut cut{0};
+        onnx::NodeOp product = node;
+        if (style == "packed_colwise")
+          cut.parts = packedParts(product, type.getDimSize(0));
+        return cut;
+      }
+    }
+  return std::nullopt;
+}
+
+/// Whether ranks hold a parameter of `type` whole. Whether they have all tokens between products is
+/// the choice of --sequence-parallel.
+static bool isWhole(StringRef style, RankedTensorType type) {
+  return style == "replicated" || style == "sequence_parallel" ||
+         (style == "rowwise" && type.getRank() == 1);
+}
+
+static StringRef expectedBy(StringRef style) {
+  return style == "embedding_rowwise" ? "a table of rows" : "the matrix of a product, or its bias";
+}
+
+/// The name of `parameter`, and of the module that it belongs to.
+static SmallVector<StringRef> namesOf(ParameterOp parameter) {
+  SmallVector<StringRef> names = modelNames(parameter);
+  for (StringRef name : modelNames(parameter))
+    if (StringRef owner = name.rsplit('.').first; owner != name)
+      names.push_back(owner);
+  return names;
+}
+
+LogicalResult ShardPlan::read(StringRef text) {
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (auto [index, whole] : llvm::enumerate(lines)) {
+    StringRef line = whole.split('#').first.trim();
+    if (line.empty())
+      continue;
+    auto fail = [&] {
+      return emitError(module.getLoc()) << "line " << index + 1 << " of --tensor-plan: ";
+    };
+    auto [patternText, style] = line.rsplit(':');
+    patternText = patternText.trim(" \t\"'");
+    style = style.trim(" \t\"',");
+    if (!llvm::is_contained(kStyles, style)) {
+      InFlightDiagnostic error = fail() << "expected 'pattern: style' with a style of ";
+      llvm::interleaveComma(kStyles, error);
+      return error << "; got '" << line << "'";
+    }
+    auto pattern = llvm::GlobPattern::create(patternText);
+    if (!pattern)
+      return fail() << "'" << patternText << "': " << llvm::toString(pattern.takeError());
+    bool isUsed = false;
+    for (auto parameter : module.getOps<ParameterOp>()) {
+      if (!matchesAny(*pattern, namesOf(parameter)))
+        continue;
+      isUsed = true;
+      chosen.erase(parameter.getSymNameAttr());
+      RankedTensorType type = parameter.getTensorType();
+      if (isWhole(style, type))
+        continue;
+      std::optional<Cut> cut = cutFor(parameter, style);
+      if (!cut)
+        return fail() << "expected " << expectedBy(style) << " for '" << style << "', got '"
+                      << modelName(parameter) << "', " << type;
+      if (!ops::shardShape(type, *cut, ways))
+        return fail() << "expected a number of ranks that divides dimension " << cut->dim << " of "
+                      << "'" << modelName(parameter) << "', " << type.getDimSize(cut->dim)
+                      << " indices, got " << ways;
+      chosen[parameter.getSymNameAttr()] = *cut;
+    }
+    if (!isUsed)
+      return fail() << "expected a pattern that matches a parameter or its module, got '"
+                    << patternText << "'";
+  }
+  return success();
+}
+
+} // namespace zero

@@ -1,0 +1,64 @@
+//===- ShardPlan.h - which parameters are sharded ---------------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_SHARD_SHARDPLAN_H
+#define LIB_TRANSFORMS_SHARD_SHARDPLAN_H
+
+#include "dialects/Zero/Zero.h"
+#include "zero/Ops/Sharding.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace zero {
+
+/// The parameters of a step and how they are cut over `ways` ranks.
+class ShardPlan {
+public:
+  ShardPlan(mlir::ModuleOp module, mlir::func::FuncOp step, int64_t ways);
+
+  /// Chooses the pairs of products, attentions, tables and losses that can be cut.
+  void choose();
+  /// Follows the lines of a file. Fails after an error.
+  llvm::LogicalResult read(llvm::StringRef text);
+  /// Writes the choice on the parameters and reports it.
+  void write();
+
+private:
+  struct Block;
+
+  bool isParameter(mlir::Value value) const;
+  ParameterOp parameterOf(mlir::Value value) const;
+  /// Cuts `value`, and all that its cut implies. Returns why that is impossible, or an empty text.
+  std::string grow(Block &block, mlir::Value value, const ops::Cut &cut);
+  std::string growBackward(Block &block, mlir::Value value, const ops::Cut &cut);
+  std::string growForward(Block &block, mlir::Value value, const ops::Cut &cut);
+  std::string visit(Block &block, mlir::Value value, const ops::Cut &cut);
+  /// Adds the block that starts at `value`, if it ends in a product by rows.
+  void tryBlock(mlir::Value value, const ops::Cut &cut, llvm::StringRef what);
+  void tryTable(ParameterOp parameter);
+  std::string whyNoTable(ParameterOp parameter) const;
+  std::optional<ops::Cut> cutFor(ParameterOp parameter, llvm::StringRef style) const;
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp step;
+  int64_t ways;
+  llvm::DenseMap<mlir::StringAttr, ParameterOp> parameters;
+  llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<mlir::Value, 1>> reads;
+  llvm::DenseSet<mlir::Value> active;                 ///< values that depend on parameters
+  llvm::DenseMap<mlir::Value, ops::Cut> cuts;         ///< of values in accepted blocks
+  llvm::MapVector<mlir::StringAttr, ops::Cut> chosen; ///< by parameter
+  llvm::SmallVector<std::string> refused;             ///< what stays whole, and why
+};
+
+/// The values of `step` that depend on a parameter and hold floats.
+llvm::DenseSet<mlir::Value> findActive(mlir::ModuleOp module, mlir::func::FuncOp step);
+
+/// Whether `use` reads a table of embeddings, whose rows a Gather takes.
+bool readsTable(mlir::OpOperand &use);
+/// The cross-entropy that alone reads the product of `use`, whose columns are its classes, through
+/// views; null otherwise.
+onnx::NodeOp lossOfClasses(mlir::OpOperand &use);
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_SHARD_SHARDPLAN_H

@@ -1,0 +1,134 @@
+"""What else works on a mesh of data-parallel and tensor-parallel ranks.
+
+usage: check_mesh_features.py DATA WORK GRAPH
+
+Optimizers, precisions, clipping, micro-batches, sequence parallelism and dropout give the losses of
+one rank; volumes along `tensor` are those of closed forms, and what communicators counted;
+checkpoints load on other meshes; processes give the bits of threads.
+"""
+
+import argparse
+import re
+import shutil
+
+import numpy as np
+
+from check_groundtruth import ADAMW
+from check_stages_matrix import MatrixGraph
+from zero_test import Checks, Graph, relative, run_tool
+
+STEPS, LIMIT = 4, 1e-5
+# Flags, the limit of losses, and flags of the mesh alone.
+FEATURES = [(["--clip-norm=0.5"], LIMIT, []), (["--optimizer=lamb", "--lr=1e-3"], LIMIT, []),
+            (["--optimizer=sgd", "--lr=0.05"], LIMIT, []),
+            (["--precision=bf16", "--clip-norm=1"], 1e-3, []), (["--precision=fp16"], 1e-3, []),
+            (["--micro-batches=2", "--zero-stage=2"], LIMIT, []),
+            (["--micro-batches=2", "--micro-batch-order=vertical", "--zero-stage=3"], LIMIT, []),
+            (["--zero-stage=1"], LIMIT, ["--sequence-parallel"]),
+            (["--zero-stage=3", "--checkpoint=layer"], LIMIT, ["--sequence-parallel"])]
+
+
+def flags_of(feature):
+    return feature if any("optimizer" in flag for flag in feature) else [*ADAMW, *feature]
+
+
+def run(graph, mesh, *flags):
+    path = graph.work / "features.zexe"
+    graph.report = graph.compile_to(path, f"--mesh=data={mesh[0]},tensor={mesh[1]}", *flags)
+    return graph.run(path, STEPS, "--check-memory")
+
+
+def check_features(checks, graph):
+    for feature, limit, own in FEATURES:
+        expected = run(graph, (1, 1), *flags_of(feature)).losses
+        for mesh in ((2, 2), (1, 4)):
+            losses = run(graph, mesh, *flags_of(feature), *own).losses
+            error = np.max(np.abs(losses - expected) / np.abs(expected))
+            checks.that(error <= limit, f"{mesh} {feature} {own}: losses off by {error:.2e}")
+
+
+def check_dropout(checks, data, work):
+    """Masks do not depend on the mesh: another mask would change the loss by far more."""
+    graph = MatrixGraph(data, work, {"model": "gpt2-tiny", "dropout": True})
+    graph.make_samples(1, 1)
+    expected = run(graph, (1, 1), *ADAMW).losses
+    for flags in ([], ["--sequence-parallel"]):
+        losses = run(graph, (1, 2), *ADAMW, *flags).losses
+        error = np.max(np.abs(losses - expected) / np.abs(expected))
+        checks.that(error <= LIMIT, f"dropout {flags}: losses off by {error:.2e}")
+
+
+def volume(text):
+    """Elements along tensor by part, from the certificate."""
+    line = re.search(r"^along tensor, each rank receives (\d+) .*?: (.*)$", text, re.MULTILINE)
+    parts = {name: int(count) for name, count in re.findall(r"([a-z ]+?) (\d+)", line.group(2))}
+    return int(line.group(1)), parts
+
+
+def check_volumes(checks, graph, layers, sum_of_table):
+    """A sum that all get is twice its elements. `sum_of_table`: the table of embeddings is sharded."""
+    bsh = graph.inputs["input_ids"].size * 64
+    rows = graph.inputs["input_ids"].size
+    ends = 2 * bsh * sum_of_table
+    loss = 2 * 3 * rows  # on 2 ranks: three numbers for each row of scores
+    for flags, expected in (
+            ([], {"forward": 4 * layers * bsh + ends + loss, "backward": 4 * layers * bsh + ends}),
+            (["--checkpoint=layer"], {"recomputed layers": 2 * layers * bsh}),
+            (["--checkpoint=layer", "--partition-activations"],
+             {"saved activations": (layers + 1) * bsh})):
+        result = run(graph, (2, 2), *ADAMW, "--zero-stage=2", *flags)
+        received, parts = volume(graph.report)
+        for part, elements in expected.items():
+            got = next((count for name, count in parts.items() if name.strip(", ") == part), 0)
+            checks.that(got == elements, f"{flags}: {part} {got} elements, expected {elements}")
+        total = sum(parts.values())
+        checks.that(received == total // 2, f"{flags}: a rank receives {received} of {total}")
+        planned = result.report["planned_elements_along"]
+        checks.that(planned["tensor"] == received, f"{flags}: the executable says {planned}")
+        for rank in result.report["per_rank"]:
+            counted = rank["received_elements_along"]
+            checks.that(counted == {axis: STEPS * count for axis, count in planned.items()},
+                        f"{flags}: a rank received {counted} in {STEPS} steps, planned {planned}")
+
+
+def check_checkpoints(checks, graph):
+    """A run that goes on with another mesh ends as the one that it goes on from."""
+    state = graph.work / "state"
+    shutil.rmtree(state, ignore_errors=True)
+    start = graph.work / "start.zexe"
+    graph.compile_to(start, "--mesh=data=2,tensor=2", *ADAMW, "--zero-stage=3")
+    run_tool("zero-run", start, graph.data_flag, "--steps=2", f"--save-state={state}")
+    expected = graph.run(start, STEPS)
+    for mesh in ((1, 1), (4, 1), (1, 4), (1, 2)):
+        path = graph.work / "resumed.zexe"
+        graph.compile_to(path, f"--mesh=data={mesh[0]},tensor={mesh[1]}", *ADAMW,
+                         "--zero-stage=1")
+        resumed = graph.run(path, STEPS, f"--resume={state}", has_gradients=False)
+        error = np.max(np.abs(resumed.losses[-2:] - expected.losses[2:]) / expected.losses[2:])
+        checks.that(error <= LIMIT, f"resumed on {mesh}: losses off by {error:.2e}")
+        for name, value in expected.weights.items():
+            if not name.endswith(".bias"):  # those of keys have no gradient but rounding
+                error = relative(resumed.weights[name], value)
+                checks.that(error <= 1e-4, f"resumed on {mesh}: {name} off by {error:.2e}")
+    again = graph.run(start, STEPS, "--processes=4", has_gradients=False)
+    checks.that(again.same_bits(expected), "four processes: bits differ from threads")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data")
+    parser.add_argument("work")
+    parser.add_argument("graph")
+    args = parser.parse_args()
+    graph = Graph(args.data, args.graph, args.work)
+    checks = Checks()
+    check_features(checks, graph)
+    if args.graph == "gpt2-tiny":
+        check_dropout(checks, args.data, f"{args.work}.dropout")
+        check_volumes(checks, graph, layers=2, sum_of_table=True)
+    check_checkpoints(checks, graph)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
