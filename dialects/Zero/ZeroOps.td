@@ -279,8 +279,8 @@ def Zero_LaunchOp : Zero_Op<"launch", [Pure, AttrSizedOperandSegments, Zero_Acti
 def Zero_CheckOp : Zero_Op<"check", [DeclareOpInterfaceMethods<Zero_LaneOpInterface>]> {
   let summary = "Stop the step with `message` unless all values are in a range";
   let description = [{
-    `value` holds the minimum and the maximum of the values. The step stops before any later op
-    unless both are in [`lower`, `upper`].
+    `value` holds the minimum and the maximum of the values. Unless both are in [`lower`, `upper`],
+    the step stops before any later op, or on a GPU before the epilogue.
   }];
   let arguments = (ins RankedTensorOf<[I64]>:$value, I64Attr:$lower, I64Attr:$upper,
                        StrAttr:$message);

@@ -269,6 +269,9 @@ void CommandBuilder::buildOp(Operation &op) {
     body->set_lower(check.getLower());
     body->set_upper(check.getUpper());
     body->set_message(check.getMessage().str());
+    // zero-clamp-indices made it harmless to go on; the epilogue updates state.
+    body->set_deferred(step->getParentOp()->hasAttr(kDeviceAttr) &&
+                       segment->kind() != proto::Segment::EPILOGUE);
   } else if (auto bucket = dyn_cast<BucketOp>(op)) {
     renameMembers(bucket);
   } else if (auto write = dyn_cast<WriteOp>(op)) {

@@ -72,6 +72,7 @@ Session::Session(std::shared_ptr<Executable> of, const nb::dict &options)
   take(options, "check_memory", given.check_memory);
   take(options, "pin", given.pin);
   take(options, "verbose", given.verbose);
+  take(options, "gpu_graphs", given.gpu_graphs);
   take(options, "stall_rank", given.stall_rank);
   take(options, "stall_collective", given.stall_collective);
   take(options, "device", device);

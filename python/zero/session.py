@@ -102,6 +102,7 @@ class Session:
     pin: bind ranks to cores: True, False, or None: if they use all cores.
     device: "cpu" or "cuda": an error unless the program is compiled for it.
     gpus: the GPU of each rank, or one for all.
+    gpu_graphs: launch commands on a GPU as CUDA graphs where that is possible.
     verbose: errors list all items, not only the first few.
     progress: called as progress(what, done, total), in bytes, while weights and checkpoints are
         read and written, from any thread.
@@ -113,7 +114,8 @@ class Session:
 
     def __init__(self, program, *, weights=None, resume=None, threads=None, learning_rate=None,
                  nvme_dir=None, nvme_io=None, timeout=None, allow_nan=False, check_memory=False,
-                 pin=None, device=None, gpus=None, verbose=False, progress=None, **for_tests):
+                 pin=None, device=None, gpus=None, gpu_graphs=True, verbose=False, progress=None,
+                 **for_tests):
         from .program import Program, load
         self.program = program if isinstance(program, Program) else load(program)
         self._learning_rate = self.program.info["learning_rate"]
@@ -121,6 +123,7 @@ class Session:
         options = _options({
             "threads": threads, "timeout": timeout, "allow_nan": allow_nan,
             "check_memory": check_memory, "pin": pin, "device": device, "gpus": gpus,
+            "gpu_graphs": gpu_graphs,
             "nvme_dir": nvme_dir, "nvme_io": nvme_io, "verbose": verbose, "progress": progress,
             **for_tests})
         self._session = native.load().Session(self.program._executable, options)

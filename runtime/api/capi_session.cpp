@@ -8,6 +8,7 @@ void zero_rt_session_options_default(zero_rt_session_options *options) {
   *options = {};
   options->timeout_seconds = 120;
   options->pin = -1;
+  options->gpu_graphs = 1;
   options->stall_rank = -1;
   options->stall_collective = -1;
 }

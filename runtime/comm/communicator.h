@@ -45,6 +45,33 @@ struct Traffic {
   uint64_t modelElements = 0, controlElements = 0;
   uint64_t modelBytes = 0, controlBytes = 0;
   uint64_t linkBytes = 0; ///< of messages that this rank received from other nodes
+
+  Traffic &operator+=(const Traffic &other) {
+    modelElements += other.modelElements, controlElements += other.controlElements;
+    modelBytes += other.modelBytes, controlBytes += other.controlBytes;
+    linkBytes += other.linkBytes;
+    return *this;
+  }
+  Traffic operator-(const Traffic &other) const {
+    return {modelElements - other.modelElements, controlElements - other.controlElements,
+            modelBytes - other.modelBytes, controlBytes - other.controlBytes,
+            linkBytes - other.linkBytes};
+  }
+};
+
+/// Collectives of a graph, which is launched again.
+struct Repeated {
+  uint64_t count = 0; ///< of them
+  Call last{};        ///< of them
+  Traffic traffic;
+  std::map<AxisSet, uint64_t> volumes; ///< see Communicator::volumes()
+};
+
+/// How collectives and graphs of a device go together.
+enum class GraphUse {
+  None,    ///< the rank makes no graphs
+  Between, ///< graphs end before collectives and begin behind them
+  Within,  ///< graphs contain collectives
 };
 
 /// The communicator of one rank. Every call is collective, used by one thread, and returns on all
@@ -79,6 +106,15 @@ public:
   /// only the root's source is read.
   virtual Status broadcast(const Call &call, DType dtype, const void *source, void *destination,
                            uint64_t elements, int root) = 0;
+
+  /// Whether all ranks are threads of this process.
+  virtual bool isOneProcess() const { return true; }
+  /// Waits on the host until all ranks of this process have come here. Fails like a collective.
+  virtual Status meet(const Call &) { return {}; }
+
+  virtual GraphUse graphUse() const { return GraphUse::None; }
+  /// A graph is launched again: its collectives begin as they did when it was made.
+  virtual void repeat(const Repeated &) {}
 
   /// Returns an error of previous collectives, if these may still be in progress when a call
   /// returns.

@@ -48,6 +48,12 @@ struct Order {
   int32_t signal = -1;         ///< that others wait for; -1: none
 };
 
+/// Commands that a queue can run again, all at once.
+class Graph {
+public:
+  virtual ~Graph() = default;
+};
+
 /// Takes commands of one rank, by its thread. Those of one lane run in their order.
 class Queue {
 public:
@@ -66,6 +72,15 @@ public:
   virtual Status pull(uint32_t index) = 0;
   /// Waits for the last push() or pull() of the window: the host may write or read there.
   virtual Status await(uint32_t index) = 0;
+  /// Copies the arena to the host and then calls `look` with `context`: at the latest before
+  /// finish() returns, on any thread, but one call after the other in the order of these.
+  /// `look` must not use the device.
+  virtual Status pullAndCall(uint32_t index, void (*look)(void *), void *context) {
+    ZERO_RT_TRY(pull(index));
+    ZERO_RT_TRY(await(index));
+    look(context);
+    return {};
+  }
 
   /// Whether commands of different lanes may overtake each other. If so, each command, including a
   /// skipped one, is between begin() and end(). begin() waits for the signals of the order.
@@ -86,6 +101,15 @@ public:
   }
   /// Work that is enqueued from now on begins after all earlier work is complete.
   virtual Status meet() { return {}; }
+  /// Whether it makes graphs. Commands between beginGraph() and endGraph() become one instead of
+  /// being run. They must not wait on the host, and their orders must not name signals of earlier
+  /// commands; run() puts the graph behind all earlier work and before all that follows.
+  /// After a failure in between, dropGraph() lets the queue take commands again.
+  virtual bool hasGraphs() const { return false; }
+  virtual Status beginGraph() { return {}; }
+  virtual Status endGraph(std::unique_ptr<Graph> &) { return {}; }
+  virtual void dropGraph() {}
+  virtual Status run(const Graph &) { return {}; }
   /// Waits for everything that was given. Fails with the error of a command, or when it
   /// takes longer than the session may wait.
   virtual Status finish() { return {}; }

@@ -73,7 +73,8 @@ private:
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();
-      return CheckCommand{nextCheck++, from.lower(), from.upper(), from.message().c_str()};
+      return CheckCommand{nextCheck++, from.lower(), from.upper(), from.message().c_str(),
+                          from.deferred()};
     }
     case proto::Command::kCopy:
       return resolveCopy(command.copy());

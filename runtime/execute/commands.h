@@ -42,6 +42,7 @@ struct CheckCommand {
   uint32_t window; ///< of two int64
   int64_t lower, upper;
   const char *message;
+  bool deferred; ///< the step may go on before the value is known
 };
 
 struct CopyCommand {

@@ -11,7 +11,10 @@ namespace zero::rt {
 
 Status Executor::open(Device &device, const ExecutorOptions &options) {
   known.resize(size_t(program.predicates_size()));
+  this->device = &device;
+  graphsAllowed = options.graphs && queue.hasGraphs();
   segments = resolveCommands(program, communicator.rank(), memory.bases(), data.places().checks);
+  checks.open(segments, data.places());
   for (const CommandSegment &segment : segments)
     for (const Command &command : segment.commands)
       if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
@@ -103,6 +106,7 @@ Status Executor::runStep(const StepRequest &request) {
 
 Status Executor::runSegments(const StepRequest &request) {
   collectives = 0;
+  checks.clear();
   ZERO_RT_TRY(queue.meet());
   ZERO_RT_TRY(bindInputs(request, 0, nullptr));
   bool finished = false;
@@ -151,8 +155,26 @@ Status Executor::bindInputs(const StepRequest &request, uint64_t microBatch,
   return observers.after();
 }
 
+/// Where a check has failed on one rank, all learn that before they update anything.
+Status Executor::agreeOnChecks() {
+  Status own = checks.outcome(communicator.rank());
+  if (checks.isEmpty())
+    return own;
+  if (communicator.isOneProcess()) {
+    ZERO_RT_TRY(own);
+    return communicator.meet({"end of the micro-batches", collectives});
+  }
+  bool any = false;
+  Status voted = vote.any(*device, queue, communicator, !own.ok(), any);
+  ZERO_RT_TRY(own);
+  ZERO_RT_TRY(voted);
+  return any ? Status(ZERO_RT_ABORTED, "a check has failed on another rank") : Status();
+}
+
 Status Executor::finishMicroBatches(const StepRequest &request) {
   ZERO_RT_TRY(observers.beforeFinish());
+  ZERO_RT_TRY(data.awaitMicroBatches());
+  ZERO_RT_TRY(agreeOnChecks());
   ZERO_RT_TRY(data.finishMicroBatches(request));
   return observers.after();
 }
@@ -202,6 +224,8 @@ Status Executor::startLanes(const CommandSegment &segment, uint64_t iteration,
 /// that thread; of the others, each that may begin is given to its lane of the device.
 Status Executor::runIteration(const CommandSegment &segment, uint64_t iteration,
                               const StepRequest &request) {
+  if (usesGraphs())
+    return runInGraphs(segment, iteration, request);
   if (!lanes) {
     for (const Command &command : segment.commands)
       ZERO_RT_TRY(visit(command, segment, iteration, request));
@@ -246,17 +270,13 @@ Status Executor::execute(const CollectiveCommand &collective, const Command &com
 }
 
 Status Executor::execute(const CheckCommand &check, const Command &command) {
+  if (check.deferred)
+    return queue.pullAndCall(check.window, DeferredChecks::look, checks.entry(check.window));
   // Now, not later: with an index out of range the commands behind it write anywhere.
   ZERO_RT_TRY(queue.pull(check.window));
   ZERO_RT_TRY(queue.await(check.window));
-  const auto *value = data.places().at<const int64_t>(check.window);
-  for (int i = 0; i < 2; ++i)
-    if (value[i] < check.lower || value[i] > check.upper)
-      return fail(ZERO_RT_CHECK_FAILED, "rank %d, node '%s': %s: expected %lld to %lld, got %lld",
-                  communicator.rank(), escape(command.label).c_str(), escape(check.message).c_str(),
-                  static_cast<long long>(check.lower), static_cast<long long>(check.upper),
-                  static_cast<long long>(value[i]));
-  return {};
+  return outcomeOf(check, command.label, communicator.rank(),
+                   data.places().at<const int64_t>(check.window));
 }
 
 /// Only lanes of a disk have these.

@@ -3,8 +3,11 @@
 #ifndef RUNTIME_EXECUTE_EXECUTOR_H
 #define RUNTIME_EXECUTE_EXECUTOR_H
 
+#include "runtime/execute/deferred_checks.h"
+#include "runtime/execute/graph_cache.h"
 #include "runtime/execute/lanes.h"
 #include "runtime/execute/step_data.h"
+#include "runtime/execute/vote.h"
 
 namespace zero::rt {
 
@@ -13,6 +16,7 @@ struct ExecutorOptions {
   /// need it.
   bool inOrder = false;
   bool hasIdleCores = false; ///< besides those of the threads of all ranks
+  bool graphs = true;        ///< where the device makes them
   double timeoutSeconds = 0;
   std::weak_ptr<const void> owner; ///< of all that commands touch
 };
@@ -21,8 +25,9 @@ struct ExecutorOptions {
 class Executor {
 public:
   Executor(const proto::Program &program, Communicator &communicator, RankMemory &memory,
-           Queue &queue, StepData &data)
-      : program(program), communicator(communicator), memory(memory), queue(queue), data(data) {}
+           Queue &queue, StepData &data, DeferredChecks &checks, Vote &vote)
+      : program(program), communicator(communicator), memory(memory), queue(queue), data(data),
+        checks(checks), vote(vote) {}
 
   /// Gives commands their addresses and starts lanes. Once, after StepData::open().
   Status open(Device &device, const ExecutorOptions &options);
@@ -56,7 +61,21 @@ private:
   Status startLanes(const CommandSegment &segment, uint64_t iteration, const StepRequest &request);
   Status bindInputs(const StepRequest &request, uint64_t microBatch,
                     const std::vector<bool> *which);
+  Status agreeOnChecks();
   Status finishMicroBatches(const StepRequest &request);
+
+  bool usesGraphs() const;
+  bool mayCapture(const Command &command) const;
+  bool mayRun(const Command &command, const CommandSegment &segment, uint64_t iteration,
+              const StepRequest &request) const;
+  void cutStretch(const CommandSegment &segment, uint64_t iteration, const StepRequest &request);
+  Status runInGraphs(const CommandSegment &segment, uint64_t iteration, const StepRequest &request);
+  Status runStretch(const CommandSegment &segment, uint64_t iteration, const StepRequest &request);
+  Status visitStretch(const CommandSegment &segment, uint64_t iteration,
+                      const StepRequest &request);
+  Status capture(KeptStretch &kept, const CommandSegment &segment, uint64_t iteration,
+                 const StepRequest &request);
+  void repeat(const KeptStretch &kept);
 
   Status run(const Command &command);
   Status execute(const LaunchCommand &launch, const Command &command);
@@ -70,6 +89,9 @@ private:
   RankMemory &memory;
   Queue &queue;
   StepData &data;
+  DeferredChecks &checks;
+  Vote &vote;
+  Device *device = nullptr;
   StepObservers observers;
   std::vector<CommandSegment> segments;
   std::vector<bool> known; ///< by predicate: whether its window holds it
@@ -80,6 +102,10 @@ private:
   /// By lane: executes the commands of lanes without a thread, as under --check-memory.
   std::array<std::unique_ptr<LaneWork>, proto::Lane_ARRAYSIZE> laneWork;
   uint64_t collectives = 0; ///< begun in this step
+  bool graphsAllowed = false;
+  GraphCache graphs;
+  Stretch stretch;           ///< that is run
+  std::vector<bool> decided; ///< by predicate: whether it is known behind the commands so far
   /// Whether commands that an evaluation runs write to the file, and whether others do.
   bool evaluationWrites = false, stepWrites = false;
   LaneUse lastStep, allSteps;

@@ -16,11 +16,11 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
   ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier(), *options.meter));
   data.emplace(*program, *communicator, memory, *queue);
   ZERO_RT_TRY(data->open());
-  executor.emplace(tables, *communicator, memory, *queue, *data);
+  executor.emplace(tables, *communicator, memory, *queue, *data, checks, vote);
   if (options.checkMemory)
     executor->getObservers().attach(check.emplace(tables, self, memory.bases()));
-  return executor->open(
-      device, {options.checkMemory, options.hasIdleCores, options.timeoutSeconds, options.owner});
+  return executor->open(device, {options.checkMemory, options.hasIdleCores, options.graphs,
+                                 options.timeoutSeconds, options.owner});
 }
 
 Status Rank::any(Device &device, bool mine, bool &result) {

@@ -15,6 +15,7 @@ namespace zero::rt {
 struct RankOptions {
   bool checkMemory = false;
   bool hasIdleCores = false; ///< besides those of the threads of all ranks
+  bool graphs = true;        ///< where the device makes them
   double timeoutSeconds = 0;
   std::weak_ptr<const void> owner; ///< of the rank, and of the objects it uses
   Meter *meter = nullptr;          ///< progress of the preparation; lives as long as `owner`
@@ -64,7 +65,8 @@ public:
 
 private:
   std::shared_ptr<const LoadedProgram> program;
-  RankMemory memory; ///< goes last: NCCL may use it until the communicator has ended
+  DeferredChecks checks; ///< goes last: memory is freed when a GPU does nothing more
+  RankMemory memory;     ///< goes after the communicator: NCCL may use it until that has ended
   std::unique_ptr<Communicator> communicator;
   Vote vote;
   std::unique_ptr<Queue> queue;

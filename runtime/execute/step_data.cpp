@@ -132,11 +132,14 @@ Status StepData::checkLoss() const {
   return {};
 }
 
-Status StepData::finishMicroBatches(const StepRequest &request) {
+Status StepData::awaitMicroBatches() {
   ZERO_RT_TRY(queue.meet());
   ZERO_RT_TRY(pullOutputs(/*all=*/false));
   ZERO_RT_TRY(queue.finish());
-  ZERO_RT_TRY(communicator.check());
+  return communicator.check();
+}
+
+Status StepData::finishMicroBatches(const StepRequest &request) {
   if (request.takeGradient)
     ZERO_RT_TRY(handOutGradients(request));
   return request.allowNan ? Status() : checkLoss();

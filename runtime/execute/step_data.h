@@ -25,8 +25,11 @@ public:
   /// Writes the inputs of a micro-batch that `which` has, or all.
   Status writeInputs(const StepRequest &request, uint64_t microBatch,
                      const std::vector<bool> *which);
-  /// Called before any weight changes: hands out the gradients if requested, and fails with
-  /// ZERO_RT_NOT_FINITE on a loss that is not finite, unless that is allowed.
+  /// Called before any weight changes: waits until the micro-batches are complete and the losses
+  /// are here.
+  Status awaitMicroBatches();
+  /// After that: hands out the gradients if requested, and fails with ZERO_RT_NOT_FINITE on a loss
+  /// that is not finite, unless that is allowed.
   Status finishMicroBatches(const StepRequest &request);
   /// Copies the outputs out.
   Status finishStep();

@@ -52,6 +52,8 @@ public:
   void detach(const StepObserver &observer);
 
   void begin(uint64_t step, bool evaluates);
+  /// Whether any observer wants to know of the commands of this step.
+  bool isAnyWatching() const { return !watching.empty(); }
   Status beforeInputs() {
     return tell([](StepObserver &each) { return each.beforeInputs(); });
   }

@@ -37,8 +37,10 @@ private:
       kind = segment.kind();
       microBatches += kind == proto::Segment::MICRO_BATCH;
       ZERO_RT_TRY(checkRepeat(segment));
+      // It must be looked at before anything is updated.
+      const bool mayDefer = hasEpilogue() && kind != proto::Segment::EPILOGUE;
       for (const proto::Command &command : segment.commands())
-        ZERO_RT_TRY(checkCommand(command));
+        ZERO_RT_TRY(checkCommand(command, mayDefer));
       ZERO_RT_TRY(checkRenames(segment));
     }
     if (microBatches > 1)
@@ -78,7 +80,12 @@ private:
     return {};
   }
 
-  Status checkCommand(const proto::Command &command) {
+  bool hasEpilogue() const {
+    return program.segments_size() > 0 &&
+           program.segments().rbegin()->kind() == proto::Segment::EPILOGUE;
+  }
+
+  Status checkCommand(const proto::Command &command, bool mayDefer) {
     const std::string &label = command.label();
     if (!proto::Command::When_IsValid(command.when()))
       return badTable("command", label, "it runs in iterations that this runtime does not know");
@@ -92,6 +99,9 @@ private:
     case proto::Command::kCollective:
       return checkCollective(command);
     case proto::Command::kCheck:
+      if (command.check().deferred() && (!mayDefer || program.target() != proto::CUDA))
+        return badTable("command", label,
+                        "a check is deferred on a CPU, or with no epilogue behind it");
       return bounds.check(label, command.check().value(), 2 * sizeof(int64_t));
     case proto::Command::kCopy:
       ZERO_RT_TRY(bounds.checkCopied(label, command.copy().src(), command.copy().bytes()));

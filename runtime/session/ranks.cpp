@@ -108,8 +108,12 @@ Status Ranks::prepare() {
     ZERO_RT_TRY(body->ranks.back()->openFile());
   }
   ZERO_RT_TRY(body->device->prepare(tables, options.threads_per_rank));
-  const RankOptions common{options.check_memory != 0, hasIdleCores(teamOf(tables, options)),
-                           options.timeout_seconds, body, &body->meter};
+  const RankOptions common{options.check_memory != 0,
+                           hasIdleCores(teamOf(tables, options)),
+                           options.gpu_graphs != 0,
+                           options.timeout_seconds,
+                           body,
+                           &body->meter};
   body->meter.begin("memory and initial values");
   ZERO_RT_TRY(team.run([body = body, common](int rank) {
     return body->rank(rank).prepare(*body->device, body->files, common);

@@ -50,6 +50,13 @@ static Status setDevice(Options &options, const std::string &text) {
   return {};
 }
 
+static Status setGpuGraphs(Options &options, const std::string &text) {
+  if (text != "on" && text != "off")
+    return expected("on or off", text);
+  options.session.gpu_graphs = text == "on";
+  return {};
+}
+
 static Status setEndurance(Options &options, const std::string &text) {
   options.endurance = planning::parseByteSize(text).value_or(0);
   return options.endurance ? Status()
@@ -114,6 +121,8 @@ std::vector<Flag> executionFlags() {
        "fail if the executable is for another device; compile a model for it", setDevice},
       {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one GPU for all ranks (0)",
        toText(&Options::gpus)},
+      {"Execution", "gpu-graphs", "on|off",
+       "launch the commands of a step as CUDA graphs where that is possible (on)", setGpuGraphs},
       {"Execution", "join", "FILE",
        "this process runs one rank, on a GPU of its own; the ranks find each\n"
        "other through FILE, which must not exist yet. Give all ranks the same\n"

@@ -29,6 +29,8 @@ public:
       : GroupMember(std::move(group), {rank, rank}, options), shared(std::move(shared)),
         lanes(std::move(lanes)), addresses(size_t(ranks()) + 1) {}
 
+  /// Its collectives of several ranks use events of other streams, whose threads meet.
+  GraphUse graphUse() const override { return ranks() > 1 ? GraphUse::Between : GraphUse::Within; }
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override;
   Status reduceScatter(const Call &call, const Reduction &how, const void *source,

@@ -59,6 +59,17 @@ Status GroupMember::begin(const Call &call, Kind kind, const void *source, void 
   return {};
 }
 
+void GroupMember::repeat(const Repeated &collectives) {
+  begun += int64_t(collectives.count);
+  Offer &mine = group->offer(place(), begun);
+  mine.index = collectives.last.index;
+  mine.setLabel(collectives.last.label);
+  group->announce(place(), begun);
+  received += collectives.traffic;
+  for (const auto &[axes, elements] : collectives.volumes)
+    elementsOf[axes] += elements;
+}
+
 std::string GroupMember::lastBegun() const {
   if (begun == 0)
     return {};

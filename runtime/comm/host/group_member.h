@@ -50,6 +50,10 @@ public:
 
   int rank() const override { return number.rank; }
   const Mesh &mesh() const override { return all; }
+  Status meet(const Call &call) override {
+    return group->arrive(number.place, membersAlong(kAllAxes).places, call);
+  }
+  void repeat(const Repeated &collectives) override;
   void abort(const Status &reason) override { group->abort(reason); }
   Traffic traffic() const override { return received; }
   const std::map<AxisSet, uint64_t> &volumes() const override { return elementsOf; }

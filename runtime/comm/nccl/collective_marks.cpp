@@ -22,7 +22,7 @@ static bool isPending(const Lanes &lanes, const OwnedEvent &event) {
 
 Status CollectiveMarks::begin(const Lanes &lanes, const std::string &name) {
   Mark &mark = marks[next];
-  marksThis = mark.name.empty() || !isPending(lanes, mark.ended);
+  marksThis = !lanes.isCapturing() && (mark.name.empty() || !isPending(lanes, mark.ended));
   if (!marksThis)
     return {};
   mark.name = name;

@@ -8,7 +8,8 @@
 namespace zero::rt::cuda {
 
 /// Events before and behind the kernels of NCCL on one GPU. They tell a GPU that waits for other
-/// ranks from one that does not come to a collective. Used by the rank's thread.
+/// ranks from one that does not come to a collective. Collectives of graphs have none: the host may
+/// not query events of a capture. Used by the rank's thread.
 class CollectiveMarks {
 public:
   Status create(const std::shared_ptr<const Gpu> &gpu);
@@ -26,7 +27,7 @@ private:
   };
   std::vector<Mark> marks; ///< used in turn
   size_t next = 0;
-  bool marksThis = false; ///< false if its mark is that of an older one, which has not ended
+  bool marksThis = false; ///< false if captured, or if its mark is of one that has not ended
 };
 
 } // namespace zero::rt::cuda

@@ -41,8 +41,16 @@ int typeOf(DType dtype) {
 /// in a communicator, and its calls return at once, so a mutex is held during each.
 class Connection {
 public:
-  Connection(std::shared_ptr<const Nccl> nccl, double timeoutSeconds)
-      : nccl(std::move(nccl)), timeoutSeconds(timeoutSeconds) {}
+  Connection(std::shared_ptr<const Nccl> nccl, std::shared_ptr<const Gpu> gpu,
+             double timeoutSeconds)
+      : nccl(std::move(nccl)), gpu(std::move(gpu)), timeoutSeconds(timeoutSeconds) {}
+  /// Where nothing can be freed, graphs are not destroyed, and the abort waits for these.
+  ~Connection() {
+    if (ending.joinable() && gpu->driver().isStuck())
+      ending.detach();
+    else if (ending.joinable())
+      ending.join();
+  }
 
   /// Only begins: all ranks of this process have to, before one can end.
   Status begin(const NcclId &id, int rank, int ranks) {
@@ -96,17 +104,20 @@ public:
       (void)nccl->ncclCommFinalize(handle);
   }
   bool isFinal() { return settle("NCCL's end", std::min(timeoutSeconds, kEndSeconds)).ok(); }
+  /// All graphs with its collectives are gone.
   void destroy() {
     std::lock_guard<std::mutex> lock(mutex);
     if (handle)
       nccl->ncclCommDestroy(std::exchange(handle, nullptr));
   }
 
-  /// Ends the work on the GPU.
+  /// Ends the work on the GPU. NCCL does that at once, but then ncclCommAbort waits for the other
+  /// communicators of the node (nccl issue 863), and until the last graph with a collective of this
+  /// one is destroyed. The rank's own thread does that later, so another thread waits.
   void abort() {
     std::lock_guard<std::mutex> lock(mutex);
-    if (handle)
-      nccl->ncclCommAbort(std::exchange(handle, nullptr));
+    if (NcclHandle ended = std::exchange(handle, nullptr))
+      ending = std::thread([nccl = nccl, ended] { nccl->ncclCommAbort(ended); });
   }
 
   const Nccl &functions() const { return *nccl; }
@@ -126,30 +137,29 @@ private:
   }
 
   std::shared_ptr<const Nccl> nccl;
+  std::shared_ptr<const Gpu> gpu;
   double timeoutSeconds;
   std::mutex mutex;
   NcclHandle handle = nullptr;
+  std::thread ending; ///< aborts it
 };
 
 /// Those of all ranks of this process, for each group, which leave NCCL together.
 struct Connections {
   std::vector<std::unique_ptr<Connection>> all;
 
-  /// Begins one for the group of `rank` along `axes` of `mesh`.
-  Status begin(std::shared_ptr<const Nccl> nccl, double timeoutSeconds, const NcclId &id,
-               const RankGroup &group, Connection *&made) {
-    made = all.emplace_back(std::make_unique<Connection>(std::move(nccl), timeoutSeconds)).get();
+  /// Begins one for the group of a rank on `gpu`.
+  Status begin(std::shared_ptr<const Nccl> nccl, std::shared_ptr<const Gpu> gpu,
+               double timeoutSeconds, const NcclId &id, const RankGroup &group, Connection *&made) {
+    made = all.emplace_back(
+                  std::make_unique<Connection>(std::move(nccl), std::move(gpu), timeoutSeconds))
+               .get();
     return made->begin(id, group.index(), group.size());
   }
 
-  /// A communicator that is aborted may wait for the others of its node (nccl issue 863), so each
-  /// has a thread.
   void abort() {
-    std::vector<std::thread> threads;
     for (const auto &each : all)
-      threads.emplace_back([&each] { each->abort(); });
-    for (std::thread &thread : threads)
-      thread.join();
+      each->abort();
   }
   ~Connections() {
     for (const auto &each : all)
@@ -178,6 +188,12 @@ public:
   Status open() { return marks.create(lanes->sharedGpu()); }
   ~NcclCommunicator() override { lanes->watch({}); }
 
+  bool isOneProcess() const override { return group->size() == ranks(); }
+  /// NCCL's guide warns of deadlocks where one process launches the graphs of several GPUs. Graphs
+  /// between collectives would end the overlap of the two.
+  GraphUse graphUse() const override {
+    return group->size() > 1 ? GraphUse::None : GraphUse::Within;
+  }
   Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                    uint64_t elements) override {
     ZERO_RT_TRY(enter(call, Gather, source, elements));
@@ -329,7 +345,7 @@ Status connect(const std::shared_ptr<const Nccl> &nccl, const std::vector<NcclId
         if (number >= ids.size())
           return fail(ZERO_RT_INTERNAL, "no id of NCCL for group %zu among %zu", number,
                       ids.size());
-        return connections.begin(nccl, options.timeoutSeconds, ids[number],
+        return connections.begin(nccl, lanes[i]->sharedGpu(), options.timeoutSeconds, ids[number],
                                  RankGroup(mesh, axes, ranks[i]), own[i][axes]);
       }));
     }

@@ -10,13 +10,18 @@
 
 namespace zero::rt::cuda {
 
+static bool isDeferredCheck(const proto::Command &command) { return command.check().deferred(); }
+
 /// Lanes of the program's commands that are streams, the one for kernels first.
 static std::vector<uint32_t> lanesOf(const proto::Program &program) {
   std::set<uint32_t> used = {proto::COMPUTE};
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
-      if (!isHostLane(command.lane()))
+      if (!isHostLane(command.lane())) {
         used.insert(uint32_t(command.lane()));
+        if (isDeferredCheck(command))
+          used.insert(Lanes::kCalls);
+      }
   return {used.begin(), used.end()};
 }
 

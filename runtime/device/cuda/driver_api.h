@@ -21,6 +21,9 @@ using ModuleHandle = struct ModuleTag *;
 using Function = struct FunctionHandle *;
 using Stream = struct StreamHandle *;
 using Event = struct EventHandle *;
+using GraphHandle = struct GraphTag *;
+using GraphExec = struct GraphExecTag *; ///< a graph that can be launched
+using HostFunction = void (*)(void *context);
 
 enum : Result {
   kSuccess = 0,
@@ -43,6 +46,10 @@ enum : int {
   kMaxDynamicSharedBytes = 8, ///< of cuFuncSetAttribute
   kJitErrorLogBuffer = 5,     ///< of cuModuleLoadDataEx
   kJitErrorLogBufferBytes = 6,
+};
+
+enum : int {
+  kCaptureThreadLocal = 1, ///< of cuStreamBeginCapture: other threads may use the driver freely
 };
 
 enum : unsigned {
@@ -93,6 +100,14 @@ enum : unsigned {
   X(cuStreamDestroy, "cuStreamDestroy_v2", (Stream stream))                                        \
   X(cuStreamQuery, "cuStreamQuery", (Stream stream))                                               \
   X(cuStreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))          \
+  X(cuLaunchHostFunc, "cuLaunchHostFunc", (Stream stream, HostFunction function, void *context))   \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture_v2", (Stream stream, int mode))                    \
+  X(cuStreamEndCapture, "cuStreamEndCapture", (Stream stream, GraphHandle * graph))                \
+  X(cuGraphInstantiate, "cuGraphInstantiateWithFlags",                                             \
+    (GraphExec * executable, GraphHandle graph, unsigned long long flags))                         \
+  X(cuGraphLaunch, "cuGraphLaunch", (GraphExec executable, Stream stream))                         \
+  X(cuGraphExecDestroy, "cuGraphExecDestroy", (GraphExec executable))                              \
+  X(cuGraphDestroy, "cuGraphDestroy", (GraphHandle graph))                                         \
   X(cuEventCreate, "cuEventCreate", (Event * event, unsigned flags))                               \
   X(cuEventDestroy, "cuEventDestroy_v2", (Event event))                                            \
   X(cuEventRecord, "cuEventRecord", (Event event, Stream stream))                                  \

@@ -52,37 +52,107 @@ Lanes::~Lanes() {
 
 Status Lanes::makeSignals(uint32_t count) {
   signals.clear();
+  givenAt.assign(count, 0);
   for (uint32_t i = 0; i < count; ++i)
     ZERO_RT_TRY(signals.emplace_back().create(device));
+  return {};
+}
+
+Status Lanes::call(HostFunction function, void *context) {
+  const Lane &calls = lanes[*at[kCalls]];
+  ZERO_RT_LANES(*this, cuEventRecord, calls.met.get(), active);
+  ZERO_RT_LANES(*this, cuStreamWaitEvent, calls.stream, calls.met.get(), 0);
+  ZERO_RT_LANES(*this, cuLaunchHostFunc, calls.stream, function, context);
   return {};
 }
 
 Status Lanes::begin(const Order &order) {
   active = lanes[*at[order.lane]].stream;
   for (uint32_t signal : order.waits)
-    ZERO_RT_LANES(*this, cuStreamWaitEvent, active, signals[signal].get(), 0);
+    if (givenAt[signal] == meetings)
+      ZERO_RT_LANES(*this, cuStreamWaitEvent, active, signals[signal].get(), 0);
   return {};
 }
 
 Status Lanes::end(const Order &order) {
-  if (order.signal >= 0)
+  if (order.signal >= 0) {
     ZERO_RT_LANES(*this, cuEventRecord, signals[size_t(order.signal)].get(), active);
-  if (++ended % kCommandsOfMark == 0)
-    ZERO_RT_LANES(*this, cuEventRecord, marks[ended / kCommandsOfMark % kMarks].get(), active);
+    givenAt[size_t(order.signal)] = meetings;
+  }
+  return !captured && ++ended % kCommandsOfMark == 0 ? mark() : Status();
+}
+
+Status Lanes::mark() {
+  ZERO_RT_LANES(*this, cuEventRecord, marks[nextMark++ % kMarks].get(), active);
+  return {};
+}
+
+Status Lanes::join() {
+  active = lanes.front().stream;
+  for (const Lane &lane : std::span(lanes).subspan(1)) {
+    ZERO_RT_LANES(*this, cuEventRecord, lane.met.get(), lane.stream);
+    ZERO_RT_LANES(*this, cuStreamWaitEvent, active, lane.met.get(), 0);
+  }
+  return {};
+}
+
+Status Lanes::fork() {
+  active = lanes.front().stream;
+  ++meetings;
+  if (lanes.size() == 1)
+    return {};
+  ZERO_RT_LANES(*this, cuEventRecord, lanes.front().met.get(), active);
+  for (const Lane &lane : std::span(lanes).subspan(1))
+    ZERO_RT_LANES(*this, cuStreamWaitEvent, lane.stream, lanes.front().met.get(), 0);
   return {};
 }
 
 Status Lanes::meet() {
+  ZERO_RT_TRY(join());
+  return fork();
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+Status Lanes::beginGraph() {
   active = lanes.front().stream;
-  if (lanes.size() == 1)
-    return {};
-  for (const Lane &lane : lanes)
-    ZERO_RT_LANES(*this, cuEventRecord, lane.met.get(), lane.stream);
-  for (const Lane &lane : lanes)
-    for (const Lane &other : lanes)
-      if (&other != &lane)
-        ZERO_RT_LANES(*this, cuStreamWaitEvent, lane.stream, other.met.get(), 0);
+  captured = std::make_unique<GpuGraph>(device);
+  ZERO_RT_LANES(*this, cuStreamBeginCapture, active, kCaptureThreadLocal);
+  return fork();
+}
+
+Status Lanes::endGraph(std::unique_ptr<Graph> &graph) {
+  ZERO_RT_TRY(join());
+  ZERO_RT_TRY(captured->create(active));
+  ++meetings;
+  graph = std::move(captured);
   return {};
+}
+
+void Lanes::dropGraph() {
+  if (!captured)
+    return;
+  GraphHandle graph = nullptr;
+  (void)join();
+  driver().cuStreamEndCapture(lanes.front().stream, &graph);
+  if (graph)
+    driver().cuGraphDestroy(graph);
+  captured.reset();
+  ++meetings;
+}
+
+Status Lanes::run(const GpuGraph &graph) {
+  ZERO_RT_TRY(join());
+  if (graph.first) {
+    announce(*graph.first);
+    announce(*graph.last);
+  }
+  ZERO_RT_LANES(*this, cuGraphLaunch, graph.get(), active);
+  endOfGraph = nextMark % kMarks;
+  ZERO_RT_TRY(mark());
+  return fork();
 }
 
 //===----------------------------------------------------------------------===//
@@ -90,8 +160,9 @@ Status Lanes::meet() {
 //===----------------------------------------------------------------------===//
 
 void Lanes::announce(const std::string &name) {
-  first = first ? first : &name;
-  last = &name;
+  const std::string *&from = captured ? captured->first : first;
+  from = from ? from : &name;
+  (captured ? captured->last : last) = &name;
 }
 
 static bool isFault(Result result) {
@@ -111,7 +182,8 @@ Status Lanes::check(Result result, const char *call) const {
               kernels.c_str());
 }
 
-Status Lanes::causeOf(const Status &failure) const {
+Status Lanes::causeOf(const Status &failure) {
+  dropGraph(); // a stream that is captured cannot be asked
   const Result result = driver().cuStreamQuery(active);
   return isFault(result) ? check(result, "cuStreamQuery") : failure;
 }
@@ -137,6 +209,10 @@ void Lanes::setStuck(bool value) {
   stuck = value;
 }
 
+bool Lanes::isInGraph() const {
+  return endOfGraph && driver().cuEventQuery(marks[*endOfGraph].get()) == kNotReady;
+}
+
 /// What to do after a time without progress. While kernels wait for those of other ranks, the error
 /// is that of the rank that does not come: it has half a timeout more to be reported by itself.
 Status Lanes::giveUp(bool &waited) {
@@ -145,9 +221,13 @@ Status Lanes::giveUp(bool &waited) {
   if (!reason.empty() && !std::exchange(waited, true))
     return {};
   setStuck(true);
+  const char *where = "";
+  if (!reason.empty())
+    where = ": it waits for other ranks in ";
+  else if (waitsFor && isInGraph())
+    where = ", in a graph: with --gpu-graphs=off an error tells whether it waits for other ranks";
   return fail(ZERO_RT_TIMEOUT, "GPU %d has finished no work within %g s%s%s", device->ordinal(),
-              timeoutSeconds, reason.empty() ? "" : ": it waits for other ranks in ",
-              reason.c_str());
+              timeoutSeconds, where, reason.c_str());
 }
 
 template <typename Query>

@@ -8,7 +8,7 @@
 #ifndef RUNTIME_DEVICE_CUDA_LANES_H
 #define RUNTIME_DEVICE_CUDA_LANES_H
 
-#include "runtime/device/cuda/gpu.h"
+#include "runtime/device/cuda/graph.h"
 #include "runtime/device/device.h"
 
 #include <functional>
@@ -34,7 +34,9 @@ private:
 /// Streams and events of one rank. Used by its thread.
 class Lanes {
 public:
-  /// `used`: the numbers of the lanes (proto::Lane), without repetition.
+  /// The number of the lane of call(), besides those of proto::Lane.
+  static constexpr uint32_t kCalls = 31;
+  /// `used`: the numbers of the lanes (proto::Lane, kCalls), without repetition.
   static Status create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint32_t> used,
                        double timeoutSeconds, std::shared_ptr<Lanes> &lanes);
   ~Lanes();
@@ -47,12 +49,25 @@ public:
   Status makeSignals(uint32_t count);
   /// The stream that commands are given to.
   Stream current() const { return active; }
+  /// Calls `function` with `context` when the current lane has reached this place. Commands of this
+  /// lane do not wait for that; all lanes do when they meet.
+  Status call(HostFunction function, void *context);
   /// Makes the lane of `order` the current one; it waits for the order's signals.
   Status begin(const Order &order);
   /// Gives the signal of `order` once all that its lane was given is done.
   Status end(const Order &order);
   /// All lanes wait for the work that each of them has; the first one becomes current.
   Status meet();
+
+  /// What the lanes are given from now on becomes a graph.
+  Status beginGraph();
+  Status endGraph(std::unique_ptr<Graph> &graph);
+  /// After a failure of one of these, or in between. Else does nothing.
+  void dropGraph();
+  bool isCapturing() const { return captured != nullptr; }
+  /// Lets `graph`, which these lanes have made, begin after all earlier work and end before all
+  /// that is given later.
+  Status run(const GpuGraph &graph);
   /// Waits until everything is done. Fails (ZERO_RT_TIMEOUT) when no command has ended for so long,
   /// with the driver's error when a command failed, and when what is watched fails.
   Status finish();
@@ -76,16 +91,22 @@ public:
   /// may be of any that was launched since the last wait.
   Status check(Result result, const char *call) const;
   /// The fault of a kernel, if there was one: other libraries fail after it, too. Else `failure`.
-  Status causeOf(const Status &failure) const;
+  /// Drops the graph that is being made.
+  Status causeOf(const Status &failure);
 
 private:
   Lanes(std::shared_ptr<const Gpu> gpu, double timeoutSeconds)
       : device(std::move(gpu)), timeoutSeconds(timeoutSeconds) {}
   template <typename Query>
   Status poll(const char *call, Query query);
+  /// The first lane waits for the others; they wait for it.
+  Status join();
+  Status fork();
+  Status mark();
   std::vector<bool> progress() const;
   Status askWatched();
   Status giveUp(bool &waited);
+  bool isInGraph() const;
   void setStuck(bool value);
 
   struct Lane {
@@ -97,14 +118,20 @@ private:
   std::vector<Lane> lanes;               ///< of those that are in use
   std::vector<std::optional<size_t>> at; ///< by number: index into `lanes`
   std::vector<OwnedEvent> signals;
+  /// By signal: the number of times that the lanes had met when it was given last. Who waits for it
+  /// after they have met again need not, and must not where a graph begins or ends in between.
+  std::vector<uint64_t> givenAt;
+  uint64_t meetings = 1;
   Stream active = nullptr;
-  std::vector<OwnedEvent> marks; ///< recorded in turn after some commands, to see progress
-  uint64_t ended = 0;            ///< commands
-  std::vector<bool> seen;        ///< marks that the last look found reached
+  std::vector<OwnedEvent> marks;    ///< recorded in turn after some commands, to see progress
+  uint64_t ended = 0, nextMark = 0; ///< commands; marks
+  std::optional<size_t> endOfGraph; ///< the mark behind the last graph that was launched
+  std::vector<bool> seen;           ///< marks that the last look found reached
   std::function<Status()> watched;
   std::function<std::string()> waitsFor;
   bool stuck = false; ///< a wait has ended by the timeout, and the work may never end
   const std::string *first = nullptr, *last = nullptr; ///< kernels since the last wait
+  std::unique_ptr<GpuGraph> captured;                  ///< the graph that is being made
 };
 
 /// Returns from the enclosing function unless the driver of `lanes` carries out the call. The error

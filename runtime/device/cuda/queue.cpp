@@ -46,12 +46,23 @@ public:
   Status push(uint32_t index) override;
   Status pull(uint32_t index) override;
   Status await(uint32_t index) override { return lanes->await(shared[index].copied.get()); }
+  Status pullAndCall(uint32_t index, void (*look)(void *), void *context) override {
+    ZERO_RT_TRY(copyToHost(shared[index]));
+    return lanes->call(look, context);
+  }
 
   bool hasLanes() const override { return true; }
   Status makeSignals(uint32_t count) override { return lanes->makeSignals(count); }
   Status begin(const Order &order) override { return lanes->begin(order); }
   Status end(const Order &order) override { return lanes->end(order); }
   Status meet() override { return lanes->meet(); }
+  bool hasGraphs() const override { return true; }
+  Status beginGraph() override { return lanes->beginGraph(); }
+  Status endGraph(std::unique_ptr<Graph> &graph) override { return lanes->endGraph(graph); }
+  void dropGraph() override { lanes->dropGraph(); }
+  Status run(const Graph &graph) override {
+    return lanes->run(static_cast<const GpuGraph &>(graph));
+  }
   Status isDone(uint32_t signal, bool &done) override { return lanes->isDone(signal, done); }
   Status look(bool &works) override { return lanes->look(works); }
   Status finish() override { return lanes->finish(); }
@@ -62,6 +73,7 @@ private:
     Address place;
     OwnedEvent copied; ///< behind the last copy
   };
+  Status copyToHost(const Shared &each);
   Status run(uint32_t index, void *const *args, int64_t length) {
     if (calls[index])
       return calls[index]->run(*blas, args, lanes->current());
@@ -141,11 +153,16 @@ Status GpuQueue::push(uint32_t index) {
   return {};
 }
 
-Status GpuQueue::pull(uint32_t index) {
-  const Shared &each = shared[index];
+Status GpuQueue::copyToHost(const Shared &each) {
   if (each.window.bytes > 0)
     ZERO_RT_LANES(*lanes, cuMemcpyDtoHAsync, each.window.host, each.place, each.window.bytes,
                   lanes->current());
+  return {};
+}
+
+Status GpuQueue::pull(uint32_t index) {
+  const Shared &each = shared[index];
+  ZERO_RT_TRY(copyToHost(each));
   ZERO_RT_LANES(*lanes, cuEventRecord, each.copied.get(), lanes->current());
   return {};
 }

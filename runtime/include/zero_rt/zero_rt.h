@@ -338,15 +338,15 @@ typedef struct zero_rt_session_options {
                            anything on disk. Files of an earlier session that are not in use are
                            replaced; all are removed with the session. Only read by
                            zero_rt_session_create() */
-  const char *nvme_io;  /* access to the disk: "io_uring", "threads", or "auto" (io_uring if the
-                           kernel allows it); NULL (default): "auto". Only read by
-                           zero_rt_session_create() */
+  const char *nvme_io;  /* how the disk is accessed: "io_uring", "threads", or "auto" or NULL
+                           (default): io_uring if possible. Only read by zero_rt_session_create() */
   zero_rt_world *world; /* NULL (default): all ranks are threads of this process. Else they are
                            divided among its processes, in order; the session must be freed first.
                            On GPUs each process has one rank, and one number in `gpus` is its GPU.
                            Only read by zero_rt_session_create() */
   int local_state;      /* each node saves its state to a folder of its own: zero_rt/processes.h */
   int verbose;          /* errors list all items, not only the first few */
+  int gpu_graphs; /* launch commands on a GPU as CUDA graphs where possible: 1 (default), or 0 */
   /* Called with the progress of long work in a call on the session: memory and initial values,
      weights and checkpoints that are read or written. At most a few times per second, from any
      thread but never from two at once, and once more with done == total; total may have grown

@@ -2,9 +2,11 @@
 
 #include "engine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace recording {
 
@@ -157,6 +159,7 @@ Result Engine::destroy(Stream stream) {
   if (!isDone(stream))
     problem("cuStreamDestroy of a stream with work to do");
   streams.erase(stream);
+  captures.erase(stream);
   --counted.alive;
   return kSuccess;
 }
@@ -175,20 +178,72 @@ Result Engine::add(Stream stream, Work work) {
   return kSuccess;
 }
 
+Result Engine::start(Stream stream, Work work) {
+  if (std::shared_ptr<Capture> capture = captureOf(stream)) {
+    if (capture->error != kSuccess)
+      return kCaptureInvalidated;
+    std::set<size_t> &tail = capture->tails[stream];
+    capture->nodes.push_back({std::move(work), std::exchange(tail, {capture->nodes.size()})});
+    return kSuccess;
+  }
+  ++counted.starts;
+  spoil(work);
+  return add(stream, work.renew ? work.renew() : std::move(work));
+}
+
+void Engine::spoil(const Work &work) {
+  if (!work.spoils)
+    return;
+  auto [place, bytes] = *work.spoils;
+  const bool isRead = isSource(reinterpret_cast<uint64_t>(place), bytes) ||
+                      anyPending([](const Work &each) { return each.isCall; });
+  if (!isRead)
+    std::memset(place, 0xcd, bytes);
+}
+
+bool GraphRun::isOpen(size_t index) const {
+  const Node &node = nodes[index];
+  return !done[index] && std::ranges::all_of(node.after, [&](size_t each) { return done[each]; }) &&
+         (!node.work.ready || node.work.ready());
+}
+
+/// Runs the first work of a stream; of a graph, a node of it.
+void Engine::runFirst(std::deque<Work> &queue, size_t node) {
+  Work &work = queue.front();
+  GraphRun *graph = work.graph.get();
+  const auto &run = graph ? graph->nodes[node].work.run : work.run;
+  if (run)
+    run();
+  if (graph) {
+    graph->done[node] = true;
+    --graph->left;
+  }
+  if (!graph || graph->left == 0)
+    queue.pop_front();
+}
+
 bool Engine::runOne() {
-  std::vector<Stream> able;
-  for (auto &[stream, work] : streams)
-    if (!work.empty() && (!work.front().ready || work.front().ready()))
-      able.push_back(stream);
+  struct Choice {
+    Stream stream;
+    size_t node;
+  };
+  std::vector<Choice> able;
+  for (auto &[stream, work] : streams) {
+    if (work.empty())
+      continue;
+    if (const GraphRun *graph = work.front().graph.get()) {
+      for (size_t node = 0; node < graph->nodes.size(); ++node)
+        if (graph->isOpen(node))
+          able.push_back({stream, node});
+    } else if (!work.front().ready || work.front().ready()) {
+      able.push_back({stream, 0});
+    }
+  }
   if (able.empty())
     return false;
-  const Stream stream = able[random() % able.size()];
+  auto [stream, node] = able[random() % able.size()];
   active = deviceOf[stream];
-  std::deque<Work> &chosen = streams[stream];
-  Work work = std::move(chosen.front());
-  if (work.run)
-    work.run();
-  chosen.pop_front();
+  runFirst(streams[stream], node);
   if (faults.count(active)) // what follows on this device is lost
     for (auto &[other, left] : streams)
       if (deviceOf[other] == active)
@@ -202,20 +257,16 @@ void Engine::progress() {
 }
 
 bool Engine::isSource(uint64_t place, uint64_t bytes) const {
-  for (const auto &[stream, queue] : streams)
-    for (const Work &work : queue)
-      if (work.source < place + bytes && place < work.source + work.bytes)
-        return true;
-  return false;
+  return anyPending([=](const Work &work) {
+    return work.source < place + bytes && place < work.source + work.bytes;
+  });
 }
 
 bool Engine::isTouched(uint64_t first, uint64_t last) const {
-  for (const auto &[stream, queue] : streams)
-    for (const Work &work : queue)
-      for (uint64_t place : work.places)
-        if (place >= first && place < last)
-          return true;
-  return false;
+  return anyPending([=](const Work &work) {
+    return std::ranges::any_of(work.places,
+                               [=](uint64_t place) { return place >= first && place < last; });
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,6 +285,9 @@ void reset(const Settings &settings) {
   engine.stalled.clear();
   engine.failing.clear();
   engine.streams.clear();
+  engine.captures.clear();
+  for (GraphExec graph : std::exchange(engine.graphs, {}))
+    delete graph;
   engine.restart();
 }
 
@@ -259,6 +313,12 @@ void release() {
   Engine &engine = Engine::get();
   std::lock_guard<std::recursive_mutex> lock(engine.mutex);
   engine.stalled.clear();
+}
+
+std::vector<std::string> takeProblems() {
+  Engine &engine = Engine::get();
+  std::lock_guard<std::recursive_mutex> lock(engine.mutex);
+  return std::exchange(engine.problems, {});
 }
 
 std::vector<std::string> problems() {

@@ -13,14 +13,20 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <thread>
+
+namespace recording {
+struct Captured;
+} // namespace recording
 
 namespace zero::rt::cuda {
 struct ContextHandle {
   int device = 0, retained = 0;
 };
 struct EventHandle {
-  uint64_t recorded = 0, done = 0; ///< counts; only the last record counts
-  bool asked = false;              ///< whether the host waits for it
+  uint64_t recorded = 0, done = 0;                     ///< counts; only the last record counts
+  std::shared_ptr<const recording::Captured> captured; ///< if that was part of a capture
+  bool asked = false;                                  ///< whether the host waits for it
 };
 struct FunctionHandle {
   const ptx::Entry *entry;
@@ -45,6 +51,19 @@ struct LongKernel {
   std::string name; ///< "NCCL kernel of collective 3 of rank 1"
 };
 
+enum : Result {
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureMerge = 902,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kCaptureIsolation = 905,
+  kCapturedEvent = 907,
+  kCaptureWrongThread = 908,
+};
+
+struct GraphRun;
+
 /// Work that was submitted to a stream and has not run yet.
 struct Work {
   std::function<bool()> ready; ///< empty: always ready
@@ -52,7 +71,57 @@ struct Work {
   std::vector<uint64_t> places;   ///< device and host memory that the work accesses
   uint64_t source = 0, bytes = 0; ///< host memory that it copies from
   std::shared_ptr<const LongKernel> kernel = nullptr;
+  bool isCall = false; ///< of a function of the host, which may read any pinned memory
+  /// Pinned memory that it overwrites: holds garbage from the call on.
+  std::optional<std::pair<char *, uint64_t>> spoils = std::nullopt;
+  /// If it differs each time that its graph is launched.
+  std::function<Work()> renew = nullptr;
+  std::shared_ptr<GraphRun> graph = nullptr; ///< a launch of one, instead of `run`
 };
+
+/// Work of a graph, behind the nodes of some indices.
+struct Node {
+  Work work;
+  std::set<size_t> after;
+};
+
+/// A launch of a graph that is not over.
+struct GraphRun {
+  std::vector<Node> nodes;
+  std::vector<bool> done;
+  size_t left = 0;
+
+  bool isOpen(size_t index) const;
+};
+
+/// The commands of some streams since cuStreamBeginCapture.
+struct Capture {
+  Stream origin;
+  std::thread::id thread;
+  std::vector<Node> nodes;
+  std::map<Stream, std::set<size_t>> tails; ///< the nodes that the next one of a stream follows
+  bool isOver = false;
+  Result error = kSuccess; ///< what made it invalid
+};
+
+/// The place of an event in a capture.
+struct Captured {
+  std::shared_ptr<Capture> capture;
+  std::set<size_t> tails;
+};
+
+} // namespace recording
+
+namespace zero::rt::cuda {
+struct GraphTag {
+  std::vector<recording::Node> nodes;
+};
+struct GraphExecTag {
+  std::vector<recording::Node> nodes;
+};
+} // namespace zero::rt::cuda
+
+namespace recording {
 
 class Engine {
 public:
@@ -69,9 +138,12 @@ public:
   std::vector<ContextHandle> contexts;
   std::set<Event> events;
   std::set<ModuleHandle> modules;
+  std::set<GraphHandle> capturedGraphs;
+  std::set<GraphExec> graphs;
   ptx::DeviceMemory memory;
   /// Of kernels, by device. As in CUDA, nothing runs on that device any more.
   std::map<int, std::string> faults;
+  std::thread::id inHostFunction; ///< the thread that runs one, if any does
 
   void problem(const std::string &what) {
     if (problems.size() < 20)
@@ -99,7 +171,20 @@ public:
   Stream makeStream();
   Result destroy(Stream stream);
   bool isStream(Stream stream) const { return streams.count(stream) > 0; }
+  /// Work that a call starts. Where `stream` is captured it becomes a node.
+  Result start(Stream stream, Work work);
   Result add(Stream stream, Work work);
+  /// Puts garbage where `work` will write pinned memory, unless earlier work may read it.
+  void spoil(const Work &work);
+
+  /// Captures: recording_graphs.cpp.
+  std::shared_ptr<Capture> captureOf(Stream stream) const;
+  /// A call that nobody may make while this thread captures: makes the capture invalid.
+  bool isForbidden(const char *call);
+  /// Whether a graph has a kernel of `communicator`.
+  bool hasGraphOf(const void *communicator) const;
+  Result waitInCapture(Stream stream, const EventHandle &event);
+  Result invalidate(Capture &capture, Result error, const std::string &what);
   bool isDone(Stream stream) const { return streams.at(stream).empty(); }
   /// As CUDA does before `call`: waits until no LongKernel is in any stream. It is a problem if one
   /// is there for too long. Without the lock. `communicator`: waits for its kernels only.
@@ -111,11 +196,17 @@ public:
   bool isTouched(uint64_t first, uint64_t last) const;
   /// Whether pending work copies from host memory [place, place + bytes).
   bool isSource(uint64_t place, uint64_t bytes) const;
+  std::map<Stream, std::shared_ptr<Capture>> captures; ///< those in progress, by stream
 
 private:
+  /// Calls body(work) for all pending work, until it returns true.
+  template <typename Body>
+  bool anyPending(Body body) const;
+
   Engine();
   void restart();
   bool runOne();
+  static void runFirst(std::deque<Work> &queue, size_t node);
   bool isTest = false;
   std::mt19937_64 random{1};
   std::map<Stream, std::deque<Work>> streams;
@@ -126,6 +217,19 @@ private:
 
   friend void reset(const Settings &);
 };
+
+template <typename Body>
+bool Engine::anyPending(Body body) const {
+  for (const auto &[stream, queue] : streams)
+    for (const Work &work : queue) {
+      if (body(work))
+        return true;
+      for (size_t node = 0; work.graph && node < work.graph->nodes.size(); ++node)
+        if (!work.graph->done[node] && body(work.graph->nodes[node].work))
+          return true;
+    }
+  return false;
+}
 
 /// The context of the calling thread.
 Context &current();

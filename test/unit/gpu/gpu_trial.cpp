@@ -110,6 +110,10 @@ void moveToGpu(HandMadeProgram &made, zero_rt_session_options &options) {
       made.hostCode = testKernels();
     else if (program.kernels(i).has_symbol() || isMixed(program.kernels(i)))
       made.code += moveKernel(program, i);
+  for (proto::Segment &segment : *program.mutable_segments())
+    for (proto::Command &command : *segment.mutable_commands())
+      if (command.has_check())
+        command.mutable_check()->set_deferred(segment.kind() != proto::Segment::EPILOGUE);
   made.code.push_back('\0');
   proto::GpuImage &image = *program.add_gpu_images();
   image.set_architecture(80);

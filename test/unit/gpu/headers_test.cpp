@@ -54,6 +54,8 @@ TEST(CudaHeaders, ExportTheseNames) {
   EXPECT_STREQ(EXPORTED(cuMemcpyDtoDAsync), "cuMemcpyDtoDAsync_v2");
   EXPECT_STREQ(EXPORTED(cuStreamDestroy), "cuStreamDestroy_v2");
   EXPECT_STREQ(EXPORTED(cuEventDestroy), "cuEventDestroy_v2");
+  EXPECT_STREQ(EXPORTED(cuStreamBeginCapture), "cuStreamBeginCapture_v2");
+  EXPECT_STREQ(EXPORTED(cuGraphInstantiate), "cuGraphInstantiateWithFlags");
   EXPECT_STREQ(EXPORTED(cuDevicePrimaryCtxRelease), "cuDevicePrimaryCtxRelease_v2");
 }
 
@@ -76,6 +78,7 @@ EQUAL(kJitErrorLogBuffer, CU_JIT_ERROR_LOG_BUFFER);
 EQUAL(kJitErrorLogBufferBytes, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 EQUAL(kHostAllocPortable, CU_MEMHOSTALLOC_PORTABLE);
 EQUAL(kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
+EQUAL(kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 EQUAL(kEventDisableTiming, CU_EVENT_DISABLE_TIMING);
 EQUAL(kBlasNotSupported, CUBLAS_STATUS_NOT_SUPPORTED);
 EQUAL(kBlasInvalidValue, CUBLAS_STATUS_INVALID_VALUE);

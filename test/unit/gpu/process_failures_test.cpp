@@ -18,13 +18,13 @@ namespace {
 
 class ProcessFailures : public Processes {
 protected:
-  /// A session after one step.
-  void train(Trial &trial) {
+  /// A session after some steps: the first one makes no graphs, the second one does.
+  void train(Trial &trial, int steps = 1) {
     adopt(trial);
     trial.options.timeout_seconds = 1;
     trial.start();
     trial.bind(24);
-    losses(trial, 1);
+    losses(trial, steps);
   }
   /// Waits until the other process has written `file`.
   void await(const char *file) const {
@@ -77,11 +77,26 @@ TEST_F(ProcessFailures, OneWhoseKernelFaultsIsNamed) {
   }
 }
 
+/// Kernels of NCCL that wait for process 1 are in a graph, which goes before the communicator.
+TEST_F(ProcessFailures, OneWhoseGraphFaultsIsNamed) {
+  if (isRank()) {
+    {
+      Trial trial((TinyProgram(kRanks)));
+      train(trial, 3);
+      if (number() == 1)
+        recording::fail("mean_loss", 1);
+      EXPECT_FAILS(trial.step(), ZERO_RT_INTERNAL, "GPU 1: ");
+    }
+    EXPECT_EQ(recording::problems(), std::vector<std::string>());
+  }
+}
+
 /// The kernel of process 1 never ends, and memory cannot be freed beside it.
 TEST_F(ProcessFailures, OneWhoseGpuIsStuckIsNamed) {
   if (isRank()) {
     {
       Trial trial((TinyProgram(kRanks)));
+      trial.options.gpu_graphs = 0;
       train(trial);
       if (number() == 1)
         recording::stall("mean_loss");
@@ -90,6 +105,28 @@ TEST_F(ProcessFailures, OneWhoseGpuIsStuckIsNamed) {
       EXPECT_NE(result.text.find("GPU 1 has finished no work within 1 s"), std::string::npos);
       EXPECT_EQ(result.text.find("is behind"), std::string::npos) << result.text;
     }
+    EXPECT_EQ(recording::problems(), std::vector<std::string>());
+    recording::reset();
+  }
+}
+
+/// In a graph, a GPU that is stuck cannot be told from those that wait for it. All end in time.
+TEST_F(ProcessFailures, OneWhoseGraphIsStuckEndsAll) {
+  if (isRank()) {
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      Trial trial((TinyProgram(kRanks)));
+      train(trial, 3);
+      if (number() == 1)
+        recording::stall("mean_loss");
+      Result result(trial.step());
+      EXPECT_EQ(result.code, ZERO_RT_TIMEOUT);
+      EXPECT_NE(result.text.find(" has finished no work within 1 s, in a graph: with "
+                                 "--gpu-graphs=off an error tells"),
+                std::string::npos)
+          << result.text;
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
     EXPECT_EQ(recording::problems(), std::vector<std::string>());
     recording::reset();
   }

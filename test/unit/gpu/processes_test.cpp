@@ -138,6 +138,64 @@ TEST_F(Processes, WithDifferentExecutablesAreRefused) {
   }
 }
 
+/// NCCL's collectives are part of the graphs of a process that has one rank.
+TEST_F(Processes, LaunchGraphs) {
+  TinyProgram tiny(kRanks, 2);
+  tiny.program.add_volumes()->add_axes(0);
+  if (isRank()) {
+    std::vector<double> found[2];
+    std::array<uint64_t, 6> received[2]; // by both ranks
+    for (int graphs : {0, 1}) {
+      Trial trial(tiny);
+      adopt(trial, graphs ? "on" : "off");
+      trial.options.gpu_graphs = graphs;
+      trial.start();
+      trial.bind(24);
+      const uint64_t before = recording::counts().graphs;
+      found[graphs] = losses(trial, 6);
+      EXPECT_EQ(recording::counts().graphs > before, graphs == 1);
+      if (number() == 1) {
+        EXPECT_OK(zero_rt_session_serve(trial.session));
+        continue;
+      }
+      for (int rank : {0, 1}) {
+        zero_rt_stats stats;
+        EXPECT_OK(zero_rt_session_stats(trial.session, rank, &stats));
+        received[graphs][size_t(3 * rank)] = stats.model_elements;
+        received[graphs][size_t(3 * rank) + 1] = stats.control_elements;
+        received[graphs][size_t(3 * rank) + 2] = stats.volume_elements[0];
+      }
+      EXPECT_OK(zero_rt_session_end_service(trial.session));
+    }
+    EXPECT_EQ(found[1], found[0]);
+    if (number() == 0) {
+      EXPECT_EQ(received[1], received[0]);
+      EXPECT_GT(received[0][0], 0u);
+      EXPECT_EQ(received[0][2], received[0][0]);
+    }
+  }
+}
+
+/// All ranks end when one of them has a wrong index in the data.
+TEST_F(Processes, EndWhenACheckFails) {
+  TinyProgram tiny(kRanks, 2);
+  if (isRank()) {
+    Trial trial(tiny);
+    adopt(trial);
+    trial.options.timeout_seconds = 20;
+    trial.start();
+    trial.bind(24);
+    losses(trial);
+    trial.bind(24, 0, UINT64_MAX, number() == 1 ? 12 : 3);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_FAILS(trial.step(), ZERO_RT_CHECK_FAILED,
+                 "rank 1, node 'gather_nodes': index out of range: expected 0 to 9, got 12");
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+    EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
+    EXPECT_EQ(recording::problems(), std::vector<std::string>());
+  }
+}
+
 /// Runs zero-run with command-line arguments.
 class Tool : public Processes {
 protected:

@@ -40,14 +40,17 @@ using Kernel = std::function<void(const std::vector<void *> &pointers,
 /// Defines the behaviour of launches of `symbol`, which has this number of parameters of either
 /// kind. Modules must declare the symbol; the code that they have for it does not run.
 void addKernel(const std::string &symbol, int pointers, int scalars, Kernel kernel);
-/// Launches of `symbol` on `device`, or on all, do not complete until release() is called.
+/// Launches of `symbol` on `device`, or on all, also those of graphs, do not complete until
+/// release() is called.
 void stall(const std::string &symbol, int device = -1);
 void release();
-/// Launches of `symbol` on `device` fault.
+/// Launches of `symbol` on `device`, also those of graphs, fault from now on.
 void fail(const std::string &symbol, int device);
 
 /// Returns the uses that CUDA does not allow and that occurred.
 std::vector<std::string> problems();
+/// The same, and forgets them: a test has provoked them.
+std::vector<std::string> takeProblems();
 
 /// The number of calls so far.
 struct Counts {
@@ -55,6 +58,11 @@ struct Counts {
   uint64_t made = 0; ///< streams, events, modules, descriptors and layouts
   uint64_t alive = 0;
   uint64_t launches = 0, products = 0, copies = 0, waits = 0, records = 0, queries = 0;
+  uint64_t calls = 0;  ///< of functions of the host
+  uint64_t graphs = 0; ///< that were made ready for launches
+  /// Calls that start work on a GPU: launches, products, copies, collectives and graphs, but not
+  /// those that are captured.
+  uint64_t starts = 0;
 };
 Counts counts();
 

@@ -264,6 +264,6 @@ EXPORT BlasStatus cublasLtMatmul(BlasHandle, BlasProduct product, const void *al
     call.run();
     call.d.forEachColumn([&](uint64_t at, uint64_t count) { engine.wrote(at, count); });
   };
-  engine.add(stream, {nullptr, run, {place(a), place(b), place(c), place(d)}});
+  engine.start(stream, {nullptr, run, {place(a), place(b), place(c), place(d)}});
   return kBlasSuccess;
 }

@@ -1,6 +1,6 @@
 //===- recording_device.cpp - what libcuda says about devices -------------===//
 
-#include "engine.h"
+#include "calls.h"
 
 #include <cstring>
 
@@ -8,11 +8,6 @@ using namespace recording;
 
 /// CU_DEVICE_ATTRIBUTE_: those that the runtime does not ask for.
 enum : int { kMaxThreads = 1, kSharedBytes = 8, kWarpSize = 10, kMultiprocessors = 16 };
-
-#define EXPORT extern "C" __attribute__((visibility("default"))) Result
-#define LOCKED                                                                                     \
-  Engine &engine = Engine::get();                                                                  \
-  std::lock_guard<std::recursive_mutex> lock(engine.mutex)
 
 /// The shared memory that a block may have if its function asks for it, static and dynamic:
 /// "Maximum amount of shared memory per thread block" of the CUDA C++ Programming Guide, from 8.0

@@ -1,24 +1,12 @@
 //===- recording_driver.cpp - the symbols of libcuda ----------------------===//
 
-#include "engine.h"
+#include "calls.h"
 
 #include <cstring>
 
 using namespace recording;
 
 static constexpr Result kInvalidPtx = 218;
-
-#define EXPORT extern "C" __attribute__((visibility("default"))) Result
-#define LOCKED                                                                                     \
-  Engine &engine = Engine::get();                                                                  \
-  std::lock_guard<std::recursive_mutex> lock(engine.mutex)
-/// Nearly every function requires a context on the calling thread.
-#define IN_CONTEXT                                                                                 \
-  LOCKED;                                                                                          \
-  if (!current() || current()->retained == 0) {                                                    \
-    engine.problem(std::string(__func__) + " without a context");                                  \
-    return 201;                                                                                    \
-  }
 
 //===----------------------------------------------------------------------===//
 // Devices and contexts
@@ -96,6 +84,7 @@ static bool isMachineCode(const void *image) {
 /// The buffer and its size are the two options that the runtime passes.
 EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int *, void **values) {
   IN_CONTEXT;
+  NOT_CAPTURING;
   auto made = std::make_unique<ModuleTag>();
   auto makeOne = [&](const ptx::Variable &variable) {
     return made->variables.emplace_back(makeVariable(variable));
@@ -119,6 +108,7 @@ EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int
 EXPORT cuModuleUnload(ModuleHandle module) {
   Engine::get().awaitKernels("cuModuleUnload");
   IN_CONTEXT;
+  NOT_CAPTURING;
   if (engine.modules.erase(module) == 0) {
     engine.problem("cuModuleUnload of a module that is not there");
     return kInvalidValue;
@@ -202,6 +192,19 @@ static bool contains(const std::set<std::pair<std::string, int>> &kernels,
   return kernels.count({symbol, device}) || kernels.count({symbol, -1});
 }
 
+/// A launch of `symbol`, which may be stalled or fail by now.
+static Work asTestsWant(Work work, const std::string &symbol, int device) {
+  Engine &engine = Engine::get();
+  if (contains(engine.failing, symbol, device))
+    work.run = [&engine, symbol] { engine.fail("kernel '" + symbol + "' is to fail"); };
+  if (contains(engine.stalled, symbol, device)) {
+    work.ready = [&engine, symbol, device] { return !contains(engine.stalled, symbol, device); };
+    work.kernel =
+        std::make_shared<const LongKernel>(LongKernel{nullptr, "kernel '" + symbol + "'"});
+  }
+  return work;
+}
+
 EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigned gridZ,
                       unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                       Stream stream, void **arguments, void **extra) {
@@ -217,15 +220,9 @@ EXPORT cuLaunchKernel(Function function, unsigned gridX, unsigned gridY, unsigne
   else
     interpret(engine, *function->entry, {gridX, blockX}, arguments, sharedBytes, work);
   const int device = current()->device;
-  if (contains(engine.failing, symbol, device))
-    work.run = [&engine, symbol] { engine.fail("kernel '" + symbol + "' is to fail"); };
-  if (contains(engine.stalled, symbol, device)) {
-    work.ready = [&engine, symbol, device] { return !contains(engine.stalled, symbol, device); };
-    work.kernel =
-        std::make_shared<const LongKernel>(LongKernel{nullptr, "kernel '" + symbol + "'"});
-  }
+  work.renew = [work, symbol, device] { return asTestsWant(work, symbol, device); };
   ++engine.counted.launches;
-  return engine.add(stream, std::move(work));
+  return engine.start(stream, std::move(work));
 }
 
 //===----------------------------------------------------------------------===//
@@ -238,6 +235,7 @@ EXPORT cuMemGetInfo_v2(size_t *free, size_t *total) {
 }
 EXPORT cuMemAlloc_v2(Address *address, size_t bytes) {
   IN_CONTEXT;
+  NOT_CAPTURING;
   if (bytes > size_t(1) << 30)
     return kOutOfMemory;
   *address = engine.allocate(true, bytes);
@@ -246,21 +244,25 @@ EXPORT cuMemAlloc_v2(Address *address, size_t bytes) {
 EXPORT cuMemFree_v2(Address address) {
   Engine::get().awaitKernels("cuMemFree");
   IN_CONTEXT;
+  NOT_CAPTURING;
   return engine.release(true, address, "cuMemFree");
 }
 EXPORT cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   IN_CONTEXT;
+  NOT_CAPTURING;
   *memory = reinterpret_cast<void *>(engine.allocate(false, bytes));
   return kSuccess;
 }
 EXPORT cuMemFreeHost(void *memory) {
   Engine::get().awaitKernels("cuMemFreeHost");
   IN_CONTEXT;
+  NOT_CAPTURING;
   return engine.release(false, reinterpret_cast<uint64_t>(memory), "cuMemFreeHost");
 }
 
 static Result copy(Engine &engine, char *destination, const char *source, size_t bytes,
-                   std::array<uint64_t, 2> places, Stream stream, bool fromHost = false) {
+                   std::array<uint64_t, 2> places, Stream stream, bool fromHost = false,
+                   bool toHost = false) {
   ++engine.counted.copies;
   if (!destination || !source)
     return kInvalidValue;
@@ -268,8 +270,10 @@ static Result copy(Engine &engine, char *destination, const char *source, size_t
     std::memmove(destination, source, bytes);
     engine.wrote(places[0], bytes);
   };
-  return engine.add(stream,
-                    {nullptr, run, {places[0], places[1]}, places[1], fromHost ? bytes : 0});
+  Work work{nullptr, run, {places[0], places[1]}, places[1], fromHost ? bytes : 0};
+  if (toHost)
+    work.spoils = {destination, bytes};
+  return engine.start(stream, std::move(work));
 }
 
 EXPORT cuMemcpyHtoDAsync_v2(Address destination, const void *source, size_t bytes, Stream stream) {
@@ -282,16 +286,9 @@ EXPORT cuMemcpyHtoDAsync_v2(Address destination, const void *source, size_t byte
 EXPORT cuMemcpyDtoHAsync_v2(void *destination, Address source, size_t bytes, Stream stream) {
   IN_CONTEXT;
   engine.checkPinned(destination, bytes, __func__);
-  // The contents are undefined until the copy is complete, from the beginning on, unless earlier
-  // work still reads them.
-  const auto place = reinterpret_cast<uint64_t>(destination);
-  auto spoil = [=] { std::memset(destination, 0xcd, bytes); };
-  if (!engine.isSource(place, bytes))
-    spoil();
-  else if (Result result = engine.add(stream, {nullptr, spoil, {place}}); result != kSuccess)
-    return result;
   return copy(engine, static_cast<char *>(destination), engine.translate(source, bytes, __func__),
-              bytes, {place, source}, stream);
+              bytes, {reinterpret_cast<uint64_t>(destination), source}, stream, /*fromHost=*/false,
+              /*toHost=*/true);
 }
 EXPORT cuMemcpyDtoDAsync_v2(Address destination, Address source, size_t bytes, Stream stream) {
   IN_CONTEXT;
@@ -307,84 +304,5 @@ EXPORT cuMemsetD8Async(Address destination, unsigned char value, size_t bytes, S
     std::memset(memory, value, bytes);
     engine.wrote(destination, bytes);
   };
-  return engine.add(stream, {nullptr, run, {destination}});
-}
-
-//===----------------------------------------------------------------------===//
-// Streams and events
-//===----------------------------------------------------------------------===//
-
-EXPORT cuStreamCreate(Stream *stream, unsigned) {
-  IN_CONTEXT;
-  *stream = engine.makeStream();
-  return kSuccess;
-}
-EXPORT cuStreamDestroy_v2(Stream stream) {
-  IN_CONTEXT;
-  return engine.destroy(stream);
-}
-EXPORT cuStreamQuery(Stream stream) {
-  IN_CONTEXT;
-  ++engine.counted.queries;
-  if (!engine.isStream(stream))
-    return kInvalidValue;
-  engine.progress();
-  if (!engine.fault().empty())
-    return kLaunchFailed;
-  return engine.isDone(stream) ? kSuccess : kNotReady;
-}
-EXPORT cuStreamWaitEvent(Stream stream, Event event, unsigned) {
-  IN_CONTEXT;
-  if (!engine.events.count(event)) {
-    engine.problem("cuStreamWaitEvent for an event that is not there");
-    return kInvalidValue;
-  }
-  ++engine.counted.waits;
-  // Waits for what was recorded so far; later records do not count.
-  return engine.add(stream, {[event, wanted = event->recorded] { return event->done >= wanted; },
-                             nullptr,
-                             {reinterpret_cast<uint64_t>(event)}});
-}
-EXPORT cuEventCreate(Event *event, unsigned) {
-  IN_CONTEXT;
-  *event = new EventHandle;
-  engine.events.insert(*event);
-  ++engine.counted.made;
-  ++engine.counted.alive;
-  return kSuccess;
-}
-EXPORT cuEventDestroy_v2(Event event) {
-  IN_CONTEXT;
-  if (engine.events.erase(event) == 0) {
-    engine.problem("cuEventDestroy of an event that is not there");
-    return kInvalidValue;
-  }
-  if (engine.isTouched(reinterpret_cast<uint64_t>(event), reinterpret_cast<uint64_t>(event) + 1))
-    engine.problem("cuEventDestroy of an event in use");
-  delete event;
-  --engine.counted.alive;
-  return kSuccess;
-}
-EXPORT cuEventRecord(Event event, Stream stream) {
-  IN_CONTEXT;
-  if (!engine.events.count(event)) {
-    engine.problem("cuEventRecord of an event that is not there");
-    return kInvalidValue;
-  }
-  if (event->asked && event->done < event->recorded)
-    engine.problem("cuEventRecord of an event that the host waits for, before it was over");
-  ++engine.counted.records;
-  const uint64_t number = ++event->recorded;
-  return engine.add(stream, {nullptr,
-                             [event, number] { event->done = std::max(event->done, number); },
-                             {reinterpret_cast<uint64_t>(event)}});
-}
-EXPORT cuEventQuery(Event event) {
-  IN_CONTEXT;
-  ++engine.counted.queries;
-  engine.progress();
-  if (!engine.fault().empty())
-    return kLaunchFailed;
-  event->asked = event->done < event->recorded;
-  return event->asked ? kNotReady : kSuccess;
+  return engine.start(stream, {nullptr, run, {destination}});
 }

@@ -148,7 +148,13 @@ EXPORT NcclResult ncclCommFinalize(NcclHandle handle) {
   return kNcclInProgress;
 }
 static NcclResult destroy(NcclHandle handle) {
-  LOCKED;
+  Engine &engine = Engine::get();
+  std::unique_lock<std::recursive_mutex> lock(engine.mutex);
+  while (engine.hasGraphOf(handle->folder.get())) { // as NCCL does
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.lock();
+  }
   members().erase(handle->folder.get());
   handle->folder->leave();
   delete handle;
@@ -183,14 +189,14 @@ EXPORT NcclResult ncclCommGetAsyncError(NcclHandle handle, NcclResult *error) {
   return kNcclSuccess;
 }
 
-/// Adds a collective to `stream`. When the stream reaches it, the rank publishes its part. Once all
+/// The next collective of `handle`. When a stream reaches it, the rank publishes its part. Once all
 /// ranks have done so, body(sources by rank, own destination) runs.
 template <typename Body>
-static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body) {
-  LOCKED;
+static Work makeCollective(NcclHandle handle, Given part, Body body, bool isCaptured) {
   auto folder = handle->folder;
   const uint64_t number = handle->next++;
-  const std::string name = "collective-" + std::to_string(number);
+  // Ranks must agree on whether it is captured, else they wait for ever.
+  const std::string name = (isCaptured ? "captured-" : "collective-") + std::to_string(number);
   auto ready = [folder, name, part, given = false]() mutable {
     if (folder->aborted) // and publishes nothing, for which the others would wait
       return true;
@@ -211,7 +217,24 @@ static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body)
   Work work{ready, run, {}};
   work.kernel =
       std::make_shared<const LongKernel>(LongKernel{folder.get(), folder->collective(number)});
-  return engine.add(stream, std::move(work)) == kSuccess ? kNcclSuccess : kUnhandledCudaError;
+  return work;
+}
+
+/// Adds a collective to `stream`. One of a graph is another collective each time that this is
+/// launched.
+template <typename Body>
+static NcclResult issue(NcclHandle handle, Given part, Stream stream, Body body) {
+  LOCKED;
+  Work work;
+  work.kernel = std::make_shared<const LongKernel>(
+      LongKernel{handle->folder.get(), "NCCL kernel of a graph"});
+  const bool isCaptured = engine.captureOf(stream) != nullptr;
+  if (isCaptured && handle->next == 0)
+    engine.problem("the first collective of a communicator, which connects, is captured");
+  work.renew = [handle, part, body, isCaptured] {
+    return makeCollective(handle, part, body, isCaptured);
+  };
+  return engine.start(stream, std::move(work)) == kSuccess ? kNcclSuccess : kUnhandledCudaError;
 }
 
 static Given translated(const void *source, uint64_t sourceBytes, void *destination,

@@ -17,11 +17,13 @@
 namespace recording {
 
 std::shared_ptr<const LongKernel> Engine::unfinished(const void *communicator) const {
-  for (const auto &[stream, queue] : streams)
-    for (const Work &work : queue)
-      if (work.kernel && (!communicator || work.kernel->communicator == communicator))
-        return work.kernel;
-  return nullptr;
+  std::shared_ptr<const LongKernel> found;
+  anyPending([&](const Work &work) {
+    if (work.kernel && (!communicator || work.kernel->communicator == communicator))
+      found = work.kernel;
+    return found != nullptr;
+  });
+  return found;
 }
 
 void Engine::awaitKernels(const char *call, const void *communicator) {

@@ -21,7 +21,7 @@ namespace {
 struct Schedule {
   const char *graph, *flags;
   int stage, ranks;
-  size_t needed = 0; ///< barriers
+  size_t needed = 0; ///< barriers; more calls than are allowed with graphs
 };
 
 class Schedules : public testing::TestWithParam<Schedule> {
@@ -59,9 +59,10 @@ protected:
     ASSERT_EQ(program.gpu_images(0).kind(), proto::GpuImage::PTX);
   }
 
-  void start() {
+  void start(int graphs = 1) {
     zero_rt_session_options options;
     zero_rt_session_options_default(&options);
+    options.gpu_graphs = graphs;
     options.allow_nan = 1;
     options.nvme_dir = disk.c_str();
     options.timeout_seconds = 60;
@@ -105,15 +106,59 @@ TEST_P(Schedules, RunInAnyOrder) {
   EXPECT_EQ(before.deviceAllocations, program.ranks());
   EXPECT_EQ(before.deviceBytes, program.ranks() * program.arenas(0).bytes());
   zero_rt_step_result got;
-  for (int step = 0; step < 3; ++step)
+  for (int step = 0; step < 2; ++step)
     EXPECT_OK(zero_rt_session_step(session, 0, &got));
+  for (int time = 0; time < 2; ++time)
+    EXPECT_OK(zero_rt_session_evaluate(session, data, 0, &got));
+  const uint64_t graphs = recording::counts().graphs;
+  EXPECT_OK(zero_rt_session_step(session, 0, &got));
   EXPECT_OK(zero_rt_session_evaluate(session, data, 0, &got));
   const recording::Counts after = recording::counts();
   EXPECT_EQ(after.made, before.made);
+  EXPECT_EQ(after.graphs, graphs) << "a later step makes graphs";
   EXPECT_EQ(after.hostAllocations, before.hostAllocations);
   EXPECT_GT(after.launches, before.launches);
   EXPECT_GT(after.products, before.products);
+  EXPECT_GT(after.calls, before.calls) << "no check is deferred";
 }
+
+class Launches : public Schedules {
+protected:
+  /// Calls that start work in the third step.
+  uint64_t count(int graphs) {
+    recording::reset();
+    start(graphs);
+    zero_rt_step_result got;
+    for (int step = 0; step < 2; ++step)
+      EXPECT_OK(zero_rt_session_step(session, 0, &got));
+    const uint64_t before = recording::counts().starts;
+    EXPECT_OK(zero_rt_session_step(session, 0, &got));
+    stop();
+    return recording::counts().starts - before;
+  }
+};
+
+/// Beside the graphs there are copies of inputs and outputs, and of predicates.
+TEST_P(Launches, BecomeGraphs) {
+  if (!compile())
+    GTEST_SKIP() << "this compiler has no code for GPUs";
+  read();
+  if (HasFatalFailure())
+    return;
+  const uint64_t streams = count(0), graphs = count(1);
+  std::printf("%s %s: calls that start work in a step: %llu on streams, %llu with graphs\n",
+              GetParam().graph, GetParam().flags, static_cast<unsigned long long>(streams),
+              static_cast<unsigned long long>(graphs));
+  EXPECT_LT(graphs, GetParam().needed);
+  EXPECT_GT(streams, 2 * graphs);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Graphs, Launches,
+    testing::Values(Schedule{"mlp", "", 0, 1, 12}, Schedule{"gpt2-tiny", "", 0, 1, 12},
+                    Schedule{"gpt2-tiny", "--micro-batches=4 --clip-norm=1", 0, 1, 32},
+                    Schedule{"gpt2-tiny", "--precision=fp16", 0, 1, 28}),
+    [](const auto &info) { return "schedule_" + std::to_string(info.index); });
 
 std::string nameOf(const testing::TestParamInfo<Schedule> &info) {
   std::string name = info.param.graph;

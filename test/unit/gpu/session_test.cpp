@@ -93,6 +93,160 @@ TEST(GpuSession, LooksAtAPredicateOnce) {
   EXPECT_EQ(copies[0], copies[1]);
 }
 
+/// The losses and weights of some steps and an evaluation.
+std::vector<float> train(const HandMadeProgram &program, int graphs) {
+  Trial trial(program);
+  trial.options.gpu_graphs = graphs;
+  trial.start();
+  trial.bind(120);
+  std::vector<float> found;
+  for (int step = 0; step < 5; ++step) {
+    EXPECT_OK(trial.step());
+    found.push_back(float(trial.result.loss));
+    if (step > 1) {
+      EXPECT_OK(zero_rt_session_evaluate(trial.session, trial.data, 1, &trial.result));
+      found.push_back(float(trial.result.loss));
+    }
+  }
+  const std::vector<float> w = trial.weights();
+  found.insert(found.end(), w.begin(), w.end());
+  EXPECT_EQ(recording::counts().graphs > 0, graphs == 1);
+  return found;
+}
+
+TEST(GpuGraphs, ComputeTheSameInAnyOrder) {
+  const HandMadeProgram programs[] = {TinyProgram(1), TinyProgram(1, 3), TinyProgram(3, 2),
+                                      MixedProgram(1, 2), MixedProgram(2, 1)};
+  for (const HandMadeProgram &program : programs) {
+    recording::reset();
+    const std::vector<float> expected = train(program, 0);
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      recording::reset({.seed = seed});
+      EXPECT_EQ(train(program, 1), expected) << program.program.name() << ", seed " << seed;
+      EXPECT_EQ(recording::problems(), std::vector<std::string>());
+    }
+  }
+}
+
+/// The calls of a step that start work, once all graphs are made.
+uint64_t startsOfAStep(int graphs) {
+  recording::reset();
+  Trial trial((TinyProgram(1, 4)));
+  trial.options.gpu_graphs = graphs;
+  trial.start();
+  trial.bind(8);
+  for (int step = 0; step < 3; ++step)
+    EXPECT_OK(trial.step());
+  const recording::Counts before = recording::counts();
+  EXPECT_OK(trial.step());
+  const recording::Counts after = recording::counts();
+  EXPECT_EQ(after.graphs, before.graphs) << "a step makes graphs";
+  EXPECT_EQ(after.made, before.made);
+  return after.starts - before.starts;
+}
+
+TEST(GpuGraphs, AreOneLaunchForEachMicroBatch) {
+  const uint64_t streams = startsOfAStep(0), graphs = startsOfAStep(1);
+  std::printf("calls that start work in a step: %llu on streams, %llu with graphs\n",
+              static_cast<unsigned long long>(streams), static_cast<unsigned long long>(graphs));
+  // Four micro-batches; the first one writes three inputs and the others two; two updates; the
+  // losses at their end and again with the step's.
+  EXPECT_EQ(graphs, 4u + 9u + 2u + 4u);
+  EXPECT_GT(streams, 2 * graphs);
+}
+
+TEST(GpuGraphs, NameTheKernelsOfAFault) {
+  Trial trial((TinyProgram(1)));
+  trial.start();
+  trial.bind(2);
+  for (int step = 0; step < 3; ++step)
+    EXPECT_OK(trial.step());
+  recording::fail("mean_loss", 0);
+  EXPECT_FAILS(trial.step(), ZERO_RT_INTERNAL,
+               "kernel 'mean_loss' is to fail), by one of the kernels from 'range' to 'backward'");
+}
+
+TEST(GpuGraphs, EndInTimeWhenTheGpuDoesNot) {
+  Trial trial((TinyProgram(2)));
+  trial.options.timeout_seconds = 1;
+  trial.start();
+  trial.bind(4);
+  for (int step = 0; step < 3; ++step)
+    EXPECT_OK(trial.step());
+  recording::stall("mean_loss");
+  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 0 has finished no work within 1 s");
+  recording::release(); // so that the rest can be destroyed
+}
+
+/// A recorded step waits for each command.
+TEST(GpuGraphs, AreNotUsedInRecordedSteps) {
+  Trial trial((TinyProgram(1)));
+  trial.start();
+  trial.bind(2);
+  for (int step = 0; step < 3; ++step)
+    EXPECT_OK(trial.step());
+  EXPECT_OK(zero_rt_session_record(trial.session, 1));
+  const uint64_t before = recording::counts().products;
+  EXPECT_OK(trial.step());
+  EXPECT_EQ(recording::counts().products, before + 2);
+  EXPECT_OK(trial.step());
+  EXPECT_EQ(recording::counts().products, before + 2);
+}
+
+/// Labels of row 3 on are `labels`, of the others 3.
+void bindLabels(Trial &trial, uint64_t rows, std::vector<int64_t> labels) {
+  trial.bind(rows);
+  labels.insert(labels.begin(), 3, 3);
+  labels.resize(rows, 3);
+  EXPECT_OK(zero_rt_data_bind_memory(trial.data, "label", ZERO_RT_I64, &rows, 1, labels.data()));
+}
+
+/// The host gives both micro-batches to the GPU before the first check has a value.
+TEST(GpuChecks, DoNotHoldUpTheHost) {
+  Trial trial((TinyProgram(1, 2)));
+  trial.options.timeout_seconds = 1;
+  trial.start();
+  trial.bind(4);
+  recording::stall("range");
+  EXPECT_FAILS(trial.step(), ZERO_RT_TIMEOUT, "GPU 0 has finished no work within 1 s");
+  EXPECT_EQ(recording::counts().products, 4u);
+  recording::release(); // so that the rest can be destroyed
+}
+
+/// The first value out of range is named, and nothing is updated.
+TEST(GpuChecks, NameTheFirstThatFails) {
+  for (uint64_t seed = 1; seed <= 20; ++seed)
+    for (int ranks : {1, 3}) {
+      recording::reset({.seed = seed});
+      Trial trial(TinyProgram(ranks, 3));
+      trial.start();
+      const uint64_t rows = uint64_t(6 * ranks);
+      trial.bind(rows);
+      for (int step = 0; step < int(seed % 4); ++step)
+        EXPECT_OK(trial.step());
+      const std::vector<float> before = trial.weights();
+      std::vector<int64_t> labels(rows - 3, 3);
+      // Rank 0 of the micro-batches 1 and 2.
+      labels[size_t(2 * ranks) - 3 + 1] = 12;
+      labels[size_t(4 * ranks) - 3 + 1] = -7;
+      bindLabels(trial, rows, labels);
+      EXPECT_FAILS(trial.step(), ZERO_RT_CHECK_FAILED,
+                   "rank 0, node 'gather_nodes': index out of range: expected 0 to 9, got 12");
+      EXPECT_EQ(trial.weights(), before) << "seed " << seed;
+      EXPECT_EQ(recording::problems(), std::vector<std::string>());
+    }
+}
+
+/// A check that is looked at later must be before anything is updated.
+TEST(GpuChecks, AreNotDeferredBehindAnUpdate) {
+  TinyProgram tiny(1);
+  zero_rt_session_options options;
+  moveTrial(tiny, options);
+  *tiny.segment(1).add_commands() = tiny.segment(0).commands(2);
+  expectRefused(tiny, ZERO_RT_BAD_FILE,
+                "a check is deferred on a CPU, or with no epilogue behind it");
+}
+
 TEST(GpuSession, EndsInTimeWhenTheGpuDoesNot) {
   recording::stall("sgd");
   Trial trial((TinyProgram(2)));
