@@ -77,13 +77,14 @@ protected:
       uint64_t count = 1;
       for (uint64_t dim : shape)
         count *= dim;
-      std::vector<int64_t> zeros(count); // for any type
+      std::vector<int64_t> zeros(count, input.dtype() == proto::I64 ? integer : 0); // for any type
       EXPECT_OK(zero_rt_data_bind_memory(data, input.name().c_str(), toDType(input.dtype()),
                                          shape.data(), shape.size(), zeros.data()));
     }
     EXPECT_OK(zero_rt_session_set_data(session, data));
   }
 
+  int64_t integer = 0; ///< in the data
   std::string path, disk;
   Executable file;
   proto::Program program;
@@ -121,6 +122,28 @@ TEST_P(Schedules, RunInAnyOrder) {
   EXPECT_GT(after.products, before.products);
   EXPECT_GT(after.calls, before.calls) << "no check is deferred";
 }
+
+/// Kernels behind a failed check run, and stay in their operands whatever the index is.
+class WrongIndices : public Schedules {};
+TEST_P(WrongIndices, FailTheirCheckOnly) {
+  if (!compile())
+    GTEST_SKIP() << "this compiler has no code for GPUs";
+  read();
+  if (HasFatalFailure())
+    return;
+  for (int64_t index : {int64_t(70000), int64_t(-70000), INT64_MAX, INT64_MIN}) {
+    recording::reset();
+    integer = index;
+    start();
+    zero_rt_step_result got;
+    EXPECT_FAILS(zero_rt_session_step(session, 0, &got), ZERO_RT_CHECK_FAILED, "lies outside");
+    stop();
+    EXPECT_EQ(recording::problems(), std::vector<std::string>()) << index;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, WrongIndices, testing::Values(Schedule{"gpt2-tiny", "", 0, 1}),
+                         [](const auto &) { return "gpt2_tiny"; });
 
 class Launches : public Schedules {
 protected:
