@@ -279,6 +279,7 @@ void reset(const Settings &settings) {
   engine.isTest = true;
   engine.settings = settings;
   engine.counted = {};
+  ++engine.resets;
   engine.problems.clear();
   engine.faults.clear();
   engine.kernels.clear();

@@ -132,6 +132,9 @@ public:
   std::recursive_mutex mutex;
   Settings settings;
   Counts counted;
+  /// How often everything was reset: a thread that a stuck session has left may still end what it
+  /// made before.
+  uint64_t resets = 0;
   std::vector<std::string> problems;
   std::map<std::string, std::tuple<int, int, Kernel>> kernels;
   std::set<std::pair<std::string, int>> stalled, failing; ///< kernels and devices; -1: all

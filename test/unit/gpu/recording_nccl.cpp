@@ -111,6 +111,7 @@ void awaitOthers(const Folder &own) {
 namespace zero::rt::cuda {
 struct NcclHandleTag {
   std::shared_ptr<Folder> folder;
+  uint64_t resets;   ///< of the engine before it was made
   uint64_t next = 0; ///< the number of the next collective
 };
 } // namespace zero::rt::cuda
@@ -135,7 +136,7 @@ EXPORT NcclResult ncclCommInitRankConfig(NcclHandle *handle, int ranks, NcclId i
   LOCKED;
   if (config->magic != 0xcafebeef || config->blocking != 0 || !current())
     engine.problem("ncclCommInitRankConfig as it must not be called");
-  *handle = new NcclHandleTag{std::make_shared<Folder>(id, ranks, rank)};
+  *handle = new NcclHandleTag{std::make_shared<Folder>(id, ranks, rank), engine.resets};
   (*handle)->folder->put("joined", std::to_string(current()->device));
   members().insert((*handle)->folder.get());
   ++engine.counted.alive;
@@ -157,8 +158,9 @@ static NcclResult destroy(NcclHandle handle) {
   }
   members().erase(handle->folder.get());
   handle->folder->leave();
+  if (handle->resets == engine.resets)
+    --engine.counted.alive;
   delete handle;
-  --engine.counted.alive;
   return kNcclSuccess;
 }
 EXPORT NcclResult ncclCommDestroy(NcclHandle handle) {
