@@ -21,6 +21,8 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <new>
+
 using namespace mlir;
 
 namespace zero {
@@ -212,6 +214,8 @@ OwningOpRef<ModuleOp> importOnnx(StringRef path, const ImportOptions &options,
     for (const std::string &note : error.notes)
       findings.push_back({note});
     attachFindings(diagnostic, remedies, findings, options.verbose);
+  } catch (const std::bad_alloc &) {
+    emitError(loc) << "there is not enough memory to read the model";
   } catch (const std::exception &error) {
     emitError(loc) << StringRef(error.what()).trim();
   }

@@ -15,6 +15,8 @@
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <new>
+
 using llvm::StringRef;
 using llvm::Twine;
 
@@ -208,6 +210,8 @@ static auto attempt(const pb::NodeProto &node, Work work) {
   } catch (ImportError &error) {
     if (std::string origin = originOf(node); !origin.empty())
       error.notes.push_back(origin);
+    throw;
+  } catch (const std::bad_alloc &) { // no property of the node
     throw;
   } catch (const std::exception &error) {
     std::string origin = originOf(node);
