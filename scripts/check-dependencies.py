@@ -53,7 +53,7 @@ RULES = {
     # The rules that convert ops of StableHLO to nodes.
     "StableHlo": [*DIALECTS, *MLIR, "Ops"],
     # Enumerations and their spellings, which flags of tools and options of passes share.
-    "Options": ["dialects/Zero", *MLIR],
+    "Options": ["dialects/Zero", *MLIR, CHECKED],
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "StableHlo", "Optimizers",
                    "Options", CHECKED],

@@ -51,7 +51,7 @@ static constexpr PhaseInfo kPhases[] = {
     {Phase::Recognise, "recognise", "match composite operators, expand the others",
      withoutMachine<addRecognise>},
     {Phase::Precision, "precision", "store values in 16 bits", withoutMachine<addPrecision>},
-    {Phase::Shard, "shard", "shard parameters and activations over the tensor axis",
+    {Phase::Shard, "shard", "shard layers over the tensor axis of the mesh",
      withoutMachine<addShard>},
     {Phase::Differentiate, "differentiate", "add the gradient of the loss", addDifferentiate},
     {Phase::Step, "step", "add the optimizer to the step", withoutMachine<addStep>},

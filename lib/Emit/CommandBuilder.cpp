@@ -260,8 +260,10 @@ void CommandBuilder::buildOp(Operation &op) {
     buildLaunch(launch);
   } else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
     buildCollective(collective);
-  } else if (isa<TransferOp, CopyOp>(op)) {
-    buildCopy(cast<LaneOpInterface>(op));
+  } else if (auto transfer = dyn_cast<TransferOp>(op)) {
+    buildCopy(transfer);
+  } else if (auto copy = dyn_cast<CopyOp>(op)) {
+    buildCopy(copy);
   } else if (auto check = dyn_cast<CheckOp>(op)) {
     proto::Command *command = add(check, laneOf(check));
     proto::Check *body = command->mutable_check();

@@ -2,6 +2,8 @@
 
 #include "zero/Options/MeshAxes.h"
 
+#include "runtime/support/checked.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 namespace zero {
@@ -34,7 +36,7 @@ std::string parseMesh(llvm::StringRef text, MeshAxes &axes) {
     int64_t &size = sizes[known - kNames];
     if (size != 0)
       return "expected each axis once, got '" + name.str() + "' twice";
-    if (number.trim().getAsInteger(10, size) || size < 1 || size > kMost)
+    if (!parseInteger(std::string_view(number.trim()), size) || size < 1 || size > kMost)
       return "expected a number of ranks from 1 to " + std::to_string(kMost) + " along '" +
              name.trim().str() + "', got '" + number.str() + "'";
   }

@@ -2,7 +2,10 @@
 
 #include "runtime/format/selection.h"
 
+#include "runtime/support/checked.h"
+
 #include <algorithm>
+#include <array>
 
 namespace zero::rt {
 
@@ -39,7 +42,8 @@ Selection::Selection(std::span<const uint64_t> shape, std::vector<Cut> cuts) {
     if (extentOf(intervals) < shape[dimension] || isCut || levels.empty())
       levels.push_back({1, 1, shape[dimension], intervals});
     else
-      levels.back().indices = levels.back().intervals[0].extent *= shape[dimension];
+      levels.back().indices = levels.back().intervals[0].extent = saturatingProduct<uint64_t>(
+          std::array{levels.back().intervals[0].extent, shape[dimension]});
     isCut = extentOf(intervals) < shape[dimension];
     if (isCut)
       all.push_back({dimension, intervals});
@@ -48,7 +52,8 @@ Selection::Selection(std::span<const uint64_t> shape, std::vector<Cut> cuts) {
   uint64_t elements = 1;
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
     level->inner = elements, level->selected = count;
-    elements *= level->indices, count *= extentOf(level->intervals);
+    elements = saturatingProduct<uint64_t>(std::array{elements, level->indices});
+    count = saturatingProduct<uint64_t>(std::array{count, extentOf(level->intervals)});
   }
 }
 

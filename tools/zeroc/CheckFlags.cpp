@@ -223,9 +223,11 @@ void Checker::checkMesh() {
   const std::string sharded = "--mesh=" + phases.shard.mesh.getValue();
   if (phases.differentiate.tileParamsOver.getValue() != 0)
     expectAbsent("tile-params-over", sharded + ", which does not tile what it shards");
-  if (phases.step.optimizer == "adafactor")
-    fail(sharded + ": expected another optimizer than adafactor, whose factors are of whole "
-                   "matrices");
+  std::string wrong;
+  const auto optimizer = createOptimizer(phases.step.optimizerOptions(), wrong);
+  if (optimizer && optimizer->isOfTensors())
+    fail(sharded + ": expected another optimizer than " + phases.step.optimizer.getValue() +
+         ", which updates whole tensors");
 }
 
 void Checker::checkPlan() {
