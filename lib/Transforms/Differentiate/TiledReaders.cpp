@@ -69,14 +69,9 @@ static Value tileProduct(onnx::NodeOp node, OpOperand &use, ArrayRef<Value> part
   return concatNode(builder, tiles, axis);
 }
 
-/// The cross-entropy that alone reads the product that has `use`, if that makes its scores,
-/// and nothing is added to them. One that smooths labels needs the scores of all classes.
-static onnx::NodeOp lossOf(OpOperand &use) {
-  auto node = cast<onnx::NodeOp>(use.getOwner());
-  if (use.getOperandNumber() != 1 || node.getInt("transA", 0) || node.hasInput(2))
-    return {};
-  int64_t classes = node.outputType(0).getShape().back();
-  Value scores = node.getResult(0);
+onnx::NodeOp lossOfScores(onnx::NodeOp product) {
+  int64_t classes = product.outputType(0).getShape().back();
+  Value scores = product.getResult(0);
   while (scores.hasOneUse()) {
     OpOperand &reader = *scores.use_begin();
     auto next = dyn_cast<onnx::NodeOp>(reader.getOwner());
@@ -88,11 +83,20 @@ static onnx::NodeOp lossOf(OpOperand &use) {
       const bool fits = isPlain && type.getRank() == 2 && type.getDimSize(1) == classes;
       return fits ? next : onnx::NodeOp();
     }
-    if (ops::lookup(next)->kind != ops::Kind::View)
+    const ops::OpDef *view = ops::lookup(next);
+    if (!view || view->kind != ops::Kind::View)
       return {};
     scores = next.getResult(0);
   }
   return {};
+}
+
+/// The cross-entropy of the product that has `use`, if nothing is added to its scores.
+static onnx::NodeOp lossOf(OpOperand &use) {
+  auto node = cast<onnx::NodeOp>(use.getOwner());
+  if (use.getOperandNumber() != 1 || node.getInt("transA", 0) || node.hasInput(2))
+    return {};
+  return lossOfScores(node);
 }
 
 /// Puts one node in the place of a product and the cross-entropy of its result.

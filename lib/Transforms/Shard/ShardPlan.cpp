@@ -2,6 +2,7 @@
 
 #include "ShardPlan.h"
 
+#include "../Differentiate/TiledReaders.h"
 #include "dialects/Zero/Mesh.h"
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/OpTable.h"
@@ -49,25 +50,15 @@ onnx::NodeOp lossOfClasses(OpOperand &use) {
   const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
   if (!def || def->kind != ops::Kind::Product || use.getOperandNumber() != 1)
     return {};
+  onnx::NodeOp loss = lossOfScores(node);
+  if (!loss || loss.hasInput(3))
+    return {};
   const int64_t classes = node.outputType(0).getShape().back();
-  Value scores = node.getResult(0);
-  while (scores.hasOneUse()) {
-    OpOperand &reader = *scores.use_begin();
-    auto next = dyn_cast<onnx::NodeOp>(reader.getOwner());
-    if (!next || reader.getOperandNumber() != 0)
+  for (onnx::NodeOp next = loss; next != node;
+       next = next.getInputs()[0].getDefiningOp<onnx::NodeOp>())
+    if (next.inputType(0).getShape().back() != classes)
       return {};
-    RankedTensorType type = next.inputType(0);
-    if (next.is(own::CrossEntropySum)) {
-      const bool isPlain = !next.getAttrs().contains(ops::kLabelSmoothing) && !next.hasInput(3);
-      return isPlain && type.getRank() == 2 && type.getDimSize(1) == classes ? next
-                                                                             : onnx::NodeOp();
-    }
-    const ops::OpDef *view = ops::lookup(next);
-    if (!view || view->kind != ops::Kind::View || next.outputType(0).getShape().back() != classes)
-      return {};
-    scores = next.getResult(0);
-  }
-  return {};
+  return loss;
 }
 
 ShardPlan::ShardPlan(ModuleOp module, func::FuncOp step, int64_t ways)
