@@ -102,3 +102,22 @@ func.func private @constants(%indices: memref<4xi64>, %table: memref<?xf32>) att
   memref.store %1, %table[%c0] : memref<?xf32>
   return
 }
+
+// -----
+
+// A view is moved such that all of it is inside of its buffer: 50 rows, of which it has 0, 2 and 4.
+// CHECK-LABEL: func.func private @view
+// CHECK: %[[ROW:.*]] = arith.index_cast
+// CHECK: %[[LAST:.*]] = arith.constant 45 : index
+// CHECK: %[[CLAMPED:.*]] = arith.minui %[[ROW]], %[[LAST]] : index
+// CHECK: memref.subview %{{.*}}[%[[CLAMPED]], 0] [3, 8] [2, 1]
+func.func private @view(%indices: memref<4xi64>, %table: memref<50x8xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %0 = memref.load %indices[%c0] : memref<4xi64>
+  %row = arith.index_cast %0 : i64 to index
+  %rows = memref.subview %table[%row, 0] [3, 8] [2, 1]
+      : memref<50x8xf32> to memref<3x8xf32, strided<[16, 1], offset: ?>>
+  %1 = memref.load %rows[%c0, %c0] : memref<3x8xf32, strided<[16, 1], offset: ?>>
+  memref.store %1, %table[%c0, %c0] : memref<50x8xf32>
+  return
+}

@@ -56,30 +56,54 @@ private:
 };
 } // namespace
 
-/// Clamps those of `indices` into `type` that `loaded` contains. A negative index is a large one
-/// without a sign, so one minimum suffices.
-static LogicalResult clamp(Operation *op, MemRefType type, MutableOperandRange indices,
+/// Clamps `operand`, an index of dimension `dim` of `type`, to [0, `last`] if `loaded` contains it.
+/// A negative index is a large one without a sign, so one minimum suffices.
+static LogicalResult clamp(OpOperand &operand, MemRefType type, unsigned dim, int64_t last,
                            LoadedValues &loaded) {
+  if (!loaded.contains(operand.get()))
+    return success();
+  Operation *op = operand.getOwner();
+  if (type.isDynamicDim(dim))
+    return op->emitError("expected a static extent for an index that depends on values in "
+                         "memory, got dimension ")
+           << dim << " of " << type;
   OpBuilder builder(op);
-  for (auto [dim, operand] : llvm::enumerate(indices)) {
-    if (!loaded.contains(operand.get()))
+  Value limit = arith::ConstantIndexOp::create(builder, op->getLoc(), std::max<int64_t>(last, 0));
+  operand.set(arith::MinUIOp::create(builder, op->getLoc(), operand.get(), limit));
+  return success();
+}
+
+static LogicalResult clampElement(MemRefType type, MutableOperandRange indices,
+                                  LoadedValues &loaded) {
+  for (auto [dim, operand] : llvm::enumerate(indices))
+    if (failed(clamp(operand, type, dim, type.getDimSize(dim) - 1, loaded)))
+      return failure();
+  return success();
+}
+
+/// Clamps the offsets of a view of static sizes, such that all of it is inside of its buffer.
+static LogicalResult clampView(memref::SubViewOp view, LoadedValues &loaded) {
+  MemRefType type = view.getSourceType();
+  OpOperand *next = view.getOffsetsMutable().begin();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!view.isDynamicOffset(dim))
       continue;
-    if (type.isDynamicDim(dim))
-      return op->emitError("expected a static extent for an index that depends on values in "
-                           "memory, got dimension ")
-             << dim << " of " << type;
-    const int64_t last = std::max<int64_t>(type.getDimSize(dim), 1) - 1;
-    Value limit = arith::ConstantIndexOp::create(builder, op->getLoc(), last);
-    operand.set(arith::MinUIOp::create(builder, op->getLoc(), operand.get(), limit));
+    const int64_t span = (view.getStaticSize(dim) - 1) * view.getStaticStride(dim);
+    if (failed(clamp(*next++, type, dim, type.getDimSize(dim) - 1 - span, loaded)))
+      return failure();
   }
   return success();
 }
 
-/// Whether `op` makes a view whose place depends on values in memory.
-static bool placesView(Operation *op, LoadedValues &loaded) {
+/// Whether `op` makes a view whose place, sizes or strides depend on values in memory.
+static bool isLoadedView(Operation *op, LoadedValues &loaded) {
   return isa<ViewLikeOpInterface>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
            return operand.getType().isIndex() && loaded.contains(operand);
          });
+}
+
+static bool hasStaticShape(memref::SubViewOp view) {
+  return view && view.getSizes().empty() && view.getStrides().empty();
 }
 
 namespace {
@@ -92,12 +116,15 @@ struct ClampIndices : zero::impl::ClampIndicesBase<ClampIndices> {
     LoadedValues loaded;
     WalkResult result = kernel.walk([&](Operation *op) -> WalkResult {
       if (auto load = dyn_cast<memref::LoadOp>(op))
-        return clamp(op, load.getMemRefType(), load.getIndicesMutable(), loaded);
+        return clampElement(load.getMemRefType(), load.getIndicesMutable(), loaded);
       if (auto store = dyn_cast<memref::StoreOp>(op))
-        return clamp(op, store.getMemRefType(), store.getIndicesMutable(), loaded);
-      if (placesView(op, loaded))
-        return op->emitError("expected a view at a place that does not depend on values in memory");
-      return WalkResult::advance();
+        return clampElement(store.getMemRefType(), store.getIndicesMutable(), loaded);
+      if (!isLoadedView(op, loaded))
+        return WalkResult::advance();
+      if (auto view = dyn_cast<memref::SubViewOp>(op); hasStaticShape(view))
+        return clampView(view, loaded);
+      return op->emitError("expected a view of static sizes at a place that depends on values in "
+                           "memory");
     });
     if (result.wasInterrupted())
       signalPassFailure();
