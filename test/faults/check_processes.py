@@ -23,6 +23,7 @@ from zero_test import Checks, Graph, run_tool
 
 STEPS, AT = 20, 3  # steps of a run, and the one in which a phase is disturbed
 LIMIT = 10  # seconds in which all processes end
+SLOW = 20  # milliseconds by which the writing of a checkpoint is delayed, several times
 FLAGS = ["--zero-stage=3", "--optimizer=adamw", "--lr=1e-3", "--clip-norm=1", "--micro-batches=2"]
 #: What no timeout is needed for ends long before this one.
 PATIENT = "--timeout=100"
@@ -79,11 +80,11 @@ class Case:
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "tmp").mkdir(parents=True)
 
-    def start(self, launcher, *flags, steps=STEPS, model="", state="", data=""):
+    def start(self, launcher, *flags, steps=STEPS, model="", state="", data="", variables=()):
         return Job(self.folder, launcher, "zero-run", model or self.executable,
                    data or self.graph.data_flag, f"--steps={steps}", "--quiet", "--save-every=1",
                    f"--save-state={state or self.state}", f"--log={self.folder / 'log.jsonl'}", *flags,
-                   variables={"TMPDIR": str(self.folder / "tmp")}.items())
+                   variables={"TMPDIR": str(self.folder / "tmp"), **dict(variables)}.items())
 
     def check_resumes(self, checks, label, state=""):
         """The newest checkpoint is intact, and the losses from it on are those of the whole run."""
@@ -120,8 +121,9 @@ def check_left(checks, label, job):
 
 
 class Faults:
-    def __init__(self, checks, case, launcher, mpi):
+    def __init__(self, checks, case, launcher, mpi, library):
         self.checks, self.case, self.launcher, self.mpi = checks, case, launcher, mpi
+        self.library = library
 
     def flags(self, *more):
         return [*([] if self.mpi else [f"--processes={self.case.ranks}"]), *more]
@@ -171,14 +173,15 @@ class Faults:
         self.case.check_resumes(self.checks, label)
 
     def check_checkpoint(self, dice):
-        """A rank is killed while checkpoints are written."""
+        """A rank is killed while checkpoints are written, which a slow disk makes take long."""
         rank = dice.randrange(self.case.ranks)
         label = f"killed in a checkpoint, rank {rank}"
-        job = self.start(PATIENT)
+        slow = {"LD_PRELOAD": self.library, "ZERO_FAULT": f"fsync:slow:{SLOW}"}
+        job = self.start(PATIENT, variables=slow)
         pid = job.find(rank)
         wait_until(lambda: generations(self.case.state), 60, "checkpoint")
         wait_until(lambda: list(self.case.state.glob(".step-*")), 60, "draft")
-        time.sleep(dice.random() * 0.003)
+        time.sleep(dice.random() * SLOW / 1000)
         os.kill(pid, signal.SIGKILL)
         job.disturbed = time.monotonic()
         check_end(self.checks, label, job, [f"rank {rank} on host '{HOST}'"], self.case.ranks - 1,
@@ -239,13 +242,13 @@ class Faults:
         finally:
             subprocess.run(["umount", disk], check=True)
 
-    def check_full_disk_of_one(self, library):
+    def check_full_disk_of_one(self):
         """Only one process cannot write its part. Its launcher starts it with the faulty library."""
         self.case.begin()
         words = ["zero-run", self.case.executable, self.case.graph.data_flag, f"--steps={STEPS}",
                  "--quiet", "--save-every=1", f"--save-state={self.case.state}", PATIENT]
         job = Job(self.case.folder, self.launcher, "-n", 1, *words, ":", "-n", 1, "-x",
-                  f"LD_PRELOAD={library}", "-x", "ZERO_FAULT=fsync:2:28", *words)
+                  f"LD_PRELOAD={self.library}", "-x", "ZERO_FAULT=fsync:2:28", *words)
         check_end(self.checks, "full disk of rank 1", job,
                   [os.strerror(28), f"rank 1 on host '{HOST}'", "checkpoint"], self.case.ranks)
         check_left(self.checks, "full disk of rank 1", job)
@@ -258,7 +261,7 @@ def main():
     checks, mpi = Checks(), bool(launcher)
     # Debian's mpirun is unreliable after failures of more processes: docs/design/mpi.md.
     case = Case(data, Graph(data, "mlp", work).work, 2 if mpi else 4)
-    faults = Faults(checks, case, [*launcher, "-n", "2"] if mpi else [], mpi)
+    faults = Faults(checks, case, [*launcher, "-n", "2"] if mpi else [], mpi, library)
     for phase, rank in zip(case.phases, [1, 0] if mpi else [3, 0, 1, 2]):
         faults.check_phase(phase, rank)
     faults.check_tiers(1)
@@ -269,7 +272,7 @@ def main():
         faults.check_checkpoint(dice)
     if mpi:
         faults.launcher = launcher
-        faults.check_full_disk_of_one(library)
+        faults.check_full_disk_of_one()
     else:
         faults.check_full_disk()
     checks.finish()

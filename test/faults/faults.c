@@ -1,7 +1,8 @@
-/* faults.c - system calls that fail, or kill, at the n-th call. Loaded by LD_PRELOAD.
+/* faults.c - system calls that fail, kill or are slow. Loaded by LD_PRELOAD.
  *
  *   ZERO_FAULT=KIND:N:ERRNO   the N-th call of KIND, from 1, fails so
  *   ZERO_FAULT=KIND:N:kill    the process is killed before it
+ *   ZERO_FAULT=KIND:slow:MS   each call of KIND takes so many milliseconds longer
  *   ZERO_FAULT_COUNTS=FILE    gets a line "KIND CALLS" for each kind when the process ends
  *
  * Calls of all threads count. What libc calls itself does not come here. */
@@ -16,13 +17,14 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 enum Kind { RENAME, FSYNC, MKDIR, UNLINK, MMAP, WRITE, KINDS };
 static const char *const names[KINDS] = {"rename", "fsync", "mkdir", "unlink", "mmap", "write"};
 static atomic_long calls[KINDS];
 static int chosen = -1;
-static long when, error;
+static long when, error, delay;
 
 __attribute__((constructor)) static void begin(void) {
   const char *text = getenv("ZERO_FAULT");
@@ -30,10 +32,15 @@ __attribute__((constructor)) static void begin(void) {
     size_t length = strlen(names[kind]);
     if (strncmp(text, names[kind], length) != 0 || text[length] != ':')
       continue;
+    const char *rest = text + length + 1;
     char *end;
-    when = strtol(text + length + 1, &end, 10);
-    error = strcmp(end, ":kill") == 0 ? -1 : strtol(end + 1, NULL, 10);
     chosen = kind;
+    if (strncmp(rest, "slow:", 5) == 0) {
+      delay = strtol(rest + 5, NULL, 10);
+      continue;
+    }
+    when = strtol(rest, &end, 10);
+    error = strcmp(end, ":kill") == 0 ? -1 : strtol(end + 1, NULL, 10);
   }
 }
 
@@ -54,6 +61,8 @@ __attribute__((destructor)) static void end(void) {
 
 /* Whether this call fails; errno is set then. */
 static int fails(enum Kind kind) {
+  if (delay && (int)kind == chosen)
+    nanosleep(&(struct timespec){delay / 1000, delay % 1000 * 1000000}, NULL);
   if (atomic_fetch_add(&calls[kind], 1) + 1 != when || (int)kind != chosen)
     return 0;
   if (error < 0)
