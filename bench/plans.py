@@ -24,7 +24,7 @@ CASES = {  # {GiB for 96 layers}: a budget, which grows with the layers
     "stage 3": ["--ranks=1024", "--zero-stage=3"],
     "budget": ["--ranks=64", "--zero-stage=3", "--checkpoint=auto", "--memory-budget={80}GiB"],
     "auto": [*H100, "--memory-budget={80}GiB"],
-    "auto-tiles": [*H100, "--memory-budget={60}GiB"],
+    "auto-tiles": [*H100, "--memory-budget={52}GiB"],
     "auto-tiers": [*H100, "--memory-budget={60}GiB", "--offload-activations=auto",
                    "--offload-optimizer=auto", "--offload-params=auto", "--host-budget={120}GiB"],
 }

@@ -38,7 +38,7 @@ RULES = {
     "dialects/Zero": MLIR,
     "Planning": ["llvm/ADT", CHECKED],
     # Machine descriptions are files that the runtime writes.
-    "Machine": ["Planning", "runtime/format"],
+    "Machine": ["Planning", "runtime/format", "runtime/verify"],
     # The model's constants become state symbols, so Import knows both dialects.
     # Checkpoints of onnxruntime-training are files that the runtime reads, too.
     "Import": [*DIALECTS, *MLIR, "Options", "onnx", "protobuf", CHECKED, "runtime/io/ort_checkpoint.h",
@@ -48,7 +48,7 @@ RULES = {
     # The description of a kernel that costs, emitter and library share.
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator use the same function for the cost of a kernel on a machine.
-    "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine"],
+    "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine", "runtime/verify"],
     "Ops": [*DIALECTS, *MLIR],
     # The rules that convert ops of StableHLO to nodes.
     "StableHlo": [*DIALECTS, *MLIR, "Ops"],

@@ -6,7 +6,6 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Kernels/KernelMessage.h"
-#include "zero/Machine/CommandCosts.h"
 
 using namespace mlir;
 using namespace zero::planning;
@@ -31,6 +30,8 @@ OpTimes::Kernel OpTimes::describe(func::FuncOp kernel) const {
 }
 
 OpTimes::OpTimes(ModuleOp module, const Machine &machine) : machine(machine), mesh(module) {
+  for (const auto &axis : mesh.axes())
+    ranks *= axis.second;
   if (auto attr = module->getAttrOfType<IntegerAttr>(kRanksPerNodeAttr))
     ranksPerNode = attr.getInt();
   for (auto kernel : module.getOps<func::FuncOp>())
@@ -48,7 +49,8 @@ double OpTimes::launchSeconds(LaunchOp launch) const {
     cost.flops *= double(type.getDimSize(it->second.dimension));
     cost.bytes *= double(type.getDimSize(it->second.dimension));
   }
-  return kernelSeconds(machine, cost);
+  return launch.getLane() == Lane::HostCompute ? hostKernelSeconds(machine, cost, ranks)
+                                               : kernelSeconds(machine, cost);
 }
 
 Link linkOf(TransferOp transfer) {
@@ -108,7 +110,7 @@ double OpTimes::seconds(Operation *op) const {
     return collectiveSeconds(machine, exchangeOf(collective));
   if (auto transfer = dyn_cast<TransferOp>(op))
     return transferSeconds(machine, linkOf(transfer),
-                           double(tensorBytes(transfer.getInput().getType())));
+                           double(tensorBytes(transfer.getInput().getType())), ranks);
   return 0;
 }
 
@@ -119,17 +121,23 @@ double OpTimes::latency(Operation *op) const {
              : 0;
 }
 
-StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine) {
+StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine, int64_t threads) {
   OpTimes times(module, machine);
   StepTime sum;
+  auto prefetch = module->getAttrOfType<IntegerAttr>(kPrefetchAttr);
+  const Ranks ranks{Mesh(module).ranks(), threads, prefetch && prefetch.getInt() > 0};
+  sum.overlaps = overlapsCollectives(machine, ranks);
+  sum.seconds = simulateStep(module, step, times, machine, ranks);
   const int64_t microBatches = iterationsOf(module);
   for (Operation &op : step.getBody().front()) {
     const double iterations = double(scheduleOf(&op).countIterations(microBatches));
     const double seconds = times.seconds(&op) * iterations;
     if (auto transfer = dyn_cast<TransferOp>(op))
       sum.transfer[size_t(linkOf(transfer))] += seconds;
+    else if (auto launch = dyn_cast<LaunchOp>(op))
+      (launch.getLane() == Lane::HostCompute ? sum.host : sum.compute) += seconds;
     else
-      (isa<LaunchOp>(op) ? sum.compute : sum.collective) += seconds;
+      sum.collective += seconds;
     sum.latency += times.latency(&op) * iterations;
     if (op.hasAttr(kRecomputeAttr))
       sum.recomputed += seconds;

@@ -178,20 +178,20 @@ static void printDisk(const PlanSummary &summary, const CompilerOptions &options
   if (summary.movedOver(planning::Link::DiskRead) + summary.movedOver(planning::Link::DiskWrite) ==
       0)
     return;
-  auto rate = [](double known) {
-    const double bytes = known > 0 ? known : 1e9;
+  auto rate = [&](planning::Link link) {
+    const double bytes = drivesRate(machine, link);
     return bytes < 1e8 ? llvm::format("%.1f MB/s", bytes / 1e6)
                        : llvm::format("%.1f GB/s", bytes / 1e9);
   };
   std::string source = options.diskSource;
-  if (machine.diskRead <= 0)
+  if (machine.disk.read <= 0)
     source = "not measured (" + (source.empty() ? "--nvme-dir=DIR measures it once" : source) + ")";
   else if (source.empty() && options.phases.plan.diskRead.getValue())
     source = "from --disk-read";
   else if (source.empty())
     source = "as in machine '" + machine.name + "'";
-  report << "the plan assumes that nvme reads " << rate(machine.diskRead) << " and writes "
-         << rate(machine.diskWrite) << " for all ranks together, " << source << "\n";
+  report << "the plan assumes that nvme reads " << rate(planning::Link::DiskRead) << " and writes "
+         << rate(planning::Link::DiskWrite) << " for all ranks together, " << source << "\n";
 }
 
 LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {

@@ -125,7 +125,10 @@ static void setVolumes(proto::Program &program) {
 /// Sets the planned seconds of each command on `machine`.
 static void planSeconds(const planning::Machine &machine, proto::Program &program) {
   program.set_machine(machine.name);
-  program.set_overlaps(overlapsCollectives(machine, program));
+  const Ranks ranks = ranksOf(program);
+  program.set_overlaps(overlapsCollectives(machine, ranks));
+  for (const rt::Shares &lane : laneShares(machine, ranks))
+    program.mutable_lane_shares()->Add(lane.begin(), lane.end());
   for (proto::Segment &segment : *program.mutable_segments())
     for (proto::Command &command : *segment.mutable_commands())
       command.set_seconds(commandSeconds(machine, program, command));

@@ -90,41 +90,79 @@ static Exchange exchangeOf(const Machine &machine, const proto::Collective &coll
   return exchange;
 }
 
+static constexpr std::pair<proto::Lane, Link> kLinkLanes[] = {{proto::H2D, Link::HostToDevice},
+                                                              {proto::D2H, Link::DeviceToHost},
+                                                              {proto::NVME_READ, Link::DiskRead},
+                                                              {proto::NVME_WRITE, Link::DiskWrite}};
+
 /// A copy inside a tier, or a transfer on the lane of its link.
-static double secondsOf(const Machine &machine, const proto::Copy &copy, proto::Lane lane) {
+static double secondsOf(const Machine &machine, const proto::Copy &copy, proto::Lane lane,
+                        int64_t ranks) {
   const auto bytes = double(copy.bytes());
-  switch (lane) {
-  case proto::H2D:
-    return transferSeconds(machine, Link::HostToDevice, bytes);
-  case proto::D2H:
-    return transferSeconds(machine, Link::DeviceToHost, bytes);
-  case proto::NVME_READ:
-    return transferSeconds(machine, Link::DiskRead, bytes);
-  case proto::NVME_WRITE:
-    return transferSeconds(machine, Link::DiskWrite, bytes);
-  default:
-    return copySeconds(machine, bytes);
-  }
+  for (auto [own, link] : kLinkLanes)
+    if (own == lane)
+      return transferSeconds(machine, link, bytes, ranks);
+  return copySeconds(machine, bytes);
+}
+
+static double secondsOf(const Machine &machine, const KernelCost &cost, proto::Lane lane,
+                        int64_t ranks) {
+  return lane == proto::HOST_COMPUTE ? hostKernelSeconds(machine, cost, ranks)
+                                     : kernelSeconds(machine, cost);
 }
 
 double commandSeconds(const Machine &machine, const proto::Program &program,
                       const proto::Command &command) {
   switch (command.body_case()) {
   case proto::Command::kLaunch:
-    return kernelSeconds(machine, costOf(program.kernels(int(command.launch().kernel())),
-                                         command.launch().length()));
+    return secondsOf(
+        machine, costOf(program.kernels(int(command.launch().kernel())), command.launch().length()),
+        command.lane(), program.ranks());
   case proto::Command::kCollective:
     return collectiveSeconds(machine, exchangeOf(machine, command.collective(), program));
   case proto::Command::kCopy:
-    return secondsOf(machine, command.copy(), command.lane());
+    return secondsOf(machine, command.copy(), command.lane(), program.ranks());
   default:
     return 0; // a check looks at two numbers
   }
 }
 
-bool overlapsCollectives(const Machine &machine, const proto::Program &program) {
-  const int64_t busy = int64_t(program.ranks()) * std::max<int64_t>(program.threads(), 1);
-  return machine.overlaps || (program.prefetches() && machine.cores > busy);
+/// Where ranks compute on the host, lanes share the cores that a rank has. Disks need next to none.
+static void shareCores(const Machine &machine, const Ranks &ranks, LaneShares &shares) {
+  const double here = double(ranksOnNode(machine, ranks.count));
+  const double cores = std::max(1.0, double(machine.cores) / here);
+  const auto threads = double(ranks.threads);
+  const auto core = size_t(Resource::Cores);
+  shares[proto::COMPUTE][core] = shares[proto::COLLECTIVE][core] = std::min(1.0, threads / cores);
+  for (proto::Lane lane : {proto::H2D, proto::D2H, proto::HOST_COMPUTE})
+    shares[size_t(lane)][core] = 1 / cores;
+}
+
+Ranks ranksOf(const proto::Program &program) {
+  return {int64_t(program.ranks()), std::max<int64_t>(program.threads(), 1), program.prefetches()};
+}
+
+LaneShares laneShares(const Machine &machine, const Ranks &ranks) {
+  LaneShares shares = {};
+  for (auto [lane, link] : kLinkLanes)
+    shares[size_t(lane)][size_t(Resource::HostMemory)] =
+        hostMemoryShare(machine, link, ranks.count);
+  for (proto::Lane lane : {proto::NVME_READ, proto::NVME_WRITE}) {
+    const Link link = lane == proto::NVME_READ ? Link::DiskRead : Link::DiskWrite;
+    const DriveShare drives = driveShare(machine, link);
+    shares[size_t(lane)][size_t(Resource::Drives)] = drives.time;
+    shares[size_t(lane)][size_t(Resource::DriveBus)] = drives.bus;
+  }
+  if (machine.host.memoryBandwidth > 0)
+    shares[proto::HOST_COMPUTE][size_t(Resource::HostMemory)] = 1;
+  else
+    shareCores(machine, ranks, shares);
+  return shares;
+}
+
+bool overlapsCollectives(const Machine &machine, const Ranks &ranks) {
+  const int64_t busy = ranks.count * ranks.threads;
+  return machine.overlaps || (ranks.prefetches && machine.cores > busy);
 }
 
 } // namespace zero

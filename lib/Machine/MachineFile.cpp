@@ -16,6 +16,10 @@ static planning::CollectiveRate rateOf(const Machine::Collective &collective) {
   return {collective.bandwidth(), collective.latency()};
 }
 
+static planning::HostLink linkOf(const Machine::HostLink &link) {
+  return {link.bandwidth(), link.node_bandwidth(), link.latency()};
+}
+
 /// A missing figure is set to the limit that applies to it.
 static planning::Machine toPlanning(const Machine &from) {
   planning::Machine machine;
@@ -45,8 +49,18 @@ static planning::Machine toPlanning(const Machine &from) {
   machine.nativeFlops = from.has_native_flops() ? from.native_flops() : peak;
   machine.gather = rateOf(from.gather());
   machine.reduce = rateOf(from.reduce());
-  machine.diskRead = from.disk().read_bandwidth();
-  machine.diskWrite = from.disk().write_bandwidth();
+  const Machine::Disk &disk = from.disk();
+  machine.disk = {disk.read_bandwidth(),
+                  disk.write_bandwidth(),
+                  disk.mixed_bandwidth(),
+                  disk.bus_bandwidth(),
+                  disk.has_count() ? double(disk.count()) : 1,
+                  disk.bytes()};
+  machine.price = from.price();
+  const Machine::Host &host = from.host();
+  machine.host = {host.memory_bytes(), host.memory_bandwidth(), host.native_flops()};
+  machine.hostToDevice = linkOf(from.host_to_device());
+  machine.deviceToHost = linkOf(from.device_to_host());
   machine.network = {from.network().ranks_per_node(), from.network().bandwidth(),
                      from.network().latency()};
   return machine;

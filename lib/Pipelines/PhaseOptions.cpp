@@ -44,10 +44,12 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
                                                 : plan.machine.getValue();
   if (std::string error = zero::loadMachine(name, machine); !error.empty())
     return "--machine=" + name + ": " + error;
-  if (plan.diskRead.getValue())
-    machine.diskRead = double(plan.diskRead.getValue());
-  if (plan.diskWrite.getValue())
-    machine.diskWrite = double(plan.diskWrite.getValue());
+  const double read = double(plan.diskRead.getValue()), write = double(plan.diskWrite.getValue());
+  if (read > 0 || write > 0) {
+    planning::Disk &disk = machine.disk;
+    disk = {read > 0 ? read : drivesRate(machine, planning::Link::DiskRead),
+            write > 0 ? write : drivesRate(machine, planning::Link::DiskWrite)};
+  }
   return "";
 }
 

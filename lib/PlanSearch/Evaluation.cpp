@@ -97,7 +97,7 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
   result.cost.optimizerOnHost = optimizerOnHost(*result.storage);
   result.cost.activations = mostActivations(*result.storage);
-  result.cost.time = measureStep(module, *step, machine);
+  result.cost.time = measureStep(module, *step, machine, options.kernels.threadsPerRank);
   return result;
 }
 

@@ -50,7 +50,7 @@ static std::string number(double value, const char *format = "%.4g") {
 
 static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &choice) {
   PlanCost &cost = search.costOf(&choice);
-  const double total = cost.time.total();
+  const double total = cost.time.seconds;
   const double again = 100 * cost.time.recomputed / std::max(total, 1e-12);
   std::string elsewhere;
   if (const int64_t host = cost.host.packed())

@@ -182,7 +182,7 @@ static double leastSeconds(StepTime time, double again, const planning::Machine 
   const double cached = std::min(1.0, machine.memoryBandwidth / machine.cacheBandwidth);
   time.compute += again - (1 - cached) * time.update;
   time.collective -= time.latency;
-  return time.total();
+  return time.least();
 }
 
 /// Swap plans differ at least by this fraction of the saved values.
@@ -204,7 +204,8 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
   const double turns = double(all / together), unit = 1 << 20;
   for (int link = 0; link < planning::kNumLinks; ++link)
     lanes.perByte[link] =
-        planning::transferSeconds(machine, planning::Link(link), unit) * turns / unit;
+        planning::transferSeconds(machine, planning::Link(link), unit, options.ranks()) * turns /
+        unit;
   const int64_t given = options.plan.hostBudget.getValue();
   const planning::SwapRoom room{
       given ? std::max<int64_t>(given - first.cost->host.packed(), 0) : INT64_MAX, given != 0};
@@ -333,8 +334,8 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
       continue;
     if (failed(evaluate(*plan)))
       return failure();
-    if (plan->cost->time.total() < seconds && fits(*plan->cost, budget)) {
-      seconds = plan->cost->time.total();
+    if (plan->cost->time.seconds < seconds && fits(*plan->cost, budget)) {
+      seconds = plan->cost->time.seconds;
       best = &plan->choice;
     }
   }

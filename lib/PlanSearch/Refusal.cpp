@@ -68,7 +68,7 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
     return failure();
   if (*found) {
     PlanCost &cost = search.costOf(*found);
-    fixes.push_back({("--" + flag + "=" + value).str(), flag == "ranks", cost.time.total(),
+    fixes.push_back({("--" + flag + "=" + value).str(), flag == "ranks", cost.time.seconds,
                      cost.device.packed()});
   }
   return success();
@@ -184,7 +184,7 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &op
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and uses as workspace";
   std::string fitting =
-      llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.total());
+      llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.seconds);
   std::vector<Fix> found = fixes.findFixes();
   found.resize(std::min(found.size(), kShownFixes));
   for (const Fix &fix : found)

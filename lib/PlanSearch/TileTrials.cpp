@@ -68,7 +68,7 @@ std::optional<TileTrial> TileTrials::run(std::optional<uint64_t> limit, double s
   TileTrial trial{fits, 0, 0, search.getFloor()};
   if (*found) {
     PlanCost &cost = search.costOf(*found);
-    trial.seconds = cost.time.total();
+    trial.seconds = cost.time.seconds;
     trial.peak = cost.device.packed();
   }
   return trial;

@@ -75,11 +75,74 @@ double copySeconds(const Machine &machine, double bytes) {
   return machine.launchSeconds + 2 * bytes / machine.copyBandwidth;
 }
 
-double transferSeconds(const Machine &machine, Link link, double bytes) {
-  if (link == Link::HostToDevice || link == Link::DeviceToHost)
+int64_t ranksOnNode(const Machine &machine, int64_t ranks) {
+  const int64_t most = machine.network.ranksPerNode;
+  return most > 0 ? std::min(most, ranks) : ranks;
+}
+
+double hostKernelSeconds(const Machine &machine, const KernelCost &cost, int64_t ranks) {
+  const Host &host = machine.host;
+  if (host.memoryBandwidth == 0)
+    return kernelSeconds(machine, cost);
+  const double computing = host.nativeFlops > 0 ? cost.flops / host.nativeFlops : 0;
+  return double(ranksOnNode(machine, ranks)) * (computing + cost.bytes / host.memoryBandwidth);
+}
+
+/// Bytes per second of one drive.
+static double driveRate(const Disk &disk, Link link) {
+  const double known = link == Link::DiskRead ? disk.read : disk.write;
+  return known > 0 ? known : 1e9;
+}
+
+double drivesRate(const Machine &machine, Link link) {
+  const Disk &disk = machine.disk;
+  const double all = disk.count * driveRate(disk, link);
+  return disk.bus > 0 ? std::min(disk.bus, all) : all;
+}
+
+static bool isOfDisk(Link link) { return link == Link::DiskRead || link == Link::DiskWrite; }
+
+static const HostLink &hostLink(const Machine &machine, Link link) {
+  return link == Link::HostToDevice ? machine.hostToDevice : machine.deviceToHost;
+}
+
+/// Bytes per second that `ranks` ranks of a node move over `link` together.
+static double linkRate(const Machine &machine, Link link, int64_t ranks) {
+  if (isOfDisk(link))
+    return drivesRate(machine, link);
+  const HostLink &own = hostLink(machine, link);
+  const double all = own.bandwidth * double(ranks);
+  return own.nodeBandwidth > 0 ? std::min(own.nodeBandwidth, all) : all;
+}
+
+double transferSeconds(const Machine &machine, Link link, double bytes, int64_t ranks) {
+  const bool isCopy = !isOfDisk(link) && hostLink(machine, link).bandwidth == 0;
+  if (isCopy)
     return copySeconds(machine, bytes);
-  const double known = link == Link::DiskRead ? machine.diskRead : machine.diskWrite;
-  return bytes * double(machine.ranks) / (known > 0 ? known : 1e9);
+  const int64_t here = ranksOnNode(machine, ranks);
+  const double latency = isOfDisk(link) ? 0 : hostLink(machine, link).latency;
+  return latency + bytes * double(here) / linkRate(machine, link, here);
+}
+
+/// A drive that reads at rate r and writes at rate w has both at f r and f w, together the mixed
+/// rate m = f (r + w). So each direction takes 1 / (2 f) of its time: between a half, where they do
+/// not delay each other, and all, where they take turns.
+DriveShare driveShare(const Machine &machine, Link link) {
+  const Disk &disk = machine.disk;
+  const double both = driveRate(disk, Link::DiskRead) + driveRate(disk, Link::DiskWrite);
+  const double all = drivesRate(machine, link), single = disk.count * driveRate(disk, link);
+  DriveShare share;
+  share.bus = disk.bus > 0 ? all / disk.bus : 0;
+  if (disk.mixed > 0)
+    share.time = all / single * std::clamp(both / (2 * disk.mixed), 0.5, 1.0);
+  return share;
+}
+
+double hostMemoryShare(const Machine &machine, Link link, int64_t ranks) {
+  if (machine.host.memoryBandwidth == 0)
+    return 0;
+  const double rate = linkRate(machine, link, ranksOnNode(machine, ranks));
+  return std::min(1.0, rate / machine.host.memoryBandwidth);
 }
 
 /// Whether ranks bring values to each other after they have added them up, if they do.
@@ -96,13 +159,19 @@ static double ranksElsewhere(const Machine &machine, const Exchange &exchange) {
   return here > 0 ? double(std::max<int64_t>(0, exchange.ranks - here)) : 0;
 }
 
+/// Whether collectives are rings, as NCCL's are: the values of a node are added before they cross
+/// its connection, whatever the program says, and all connections are busy at the same time.
+static bool hasRings(const Machine &machine) { return machine.host.memoryBandwidth > 0; }
+
 double networkBytes(const Machine &machine, const Exchange &exchange) {
   const double elsewhere = ranksElsewhere(machine, exchange);
   const double slice = exchange.bytes / double(exchange.ranks), crossing = elsewhere * slice;
   const int64_t here = ranksHere(machine, exchange);
   double bytes = 0;
   if (exchange.sums)
-    bytes += exchange.ranksPerNode == here ? crossing * exchange.sumRatio : crossing * double(here);
+    bytes += hasRings(machine)               ? crossing
+             : exchange.ranksPerNode == here ? crossing * exchange.sumRatio
+                                             : crossing * double(here);
   const bool isWhole = !exchange.sums && !exchange.fromSlices;
   if (gathers(exchange) && elsewhere > 0) // a value that is not cut leaves once for each other node
     bytes += isWhole ? exchange.bytes * elsewhere / double(here) : crossing;
@@ -129,9 +198,9 @@ double collectiveSeconds(const Machine &machine, const Exchange &exchange) {
   const bool isWhole = !exchange.sums && !exchange.fromSlices;
   if (gathers(exchange))
     sum += seconds(machine.gather, isWhole && exchange.ranks > 1 ? exchange.bytes : others);
-  if (exchange.fromSlices && !exchange.inPlace)
-    sum += copySeconds(machine, slice);
-  return sum + networkSeconds(machine, exchange);
+  const double network = networkSeconds(machine, exchange);
+  sum = hasRings(machine) ? std::max(sum, network) : sum + network;
+  return exchange.fromSlices && !exchange.inPlace ? sum + copySeconds(machine, slice) : sum;
 }
 
 double collectiveLatency(const Machine &machine, const Exchange &exchange) {

@@ -16,10 +16,29 @@ using google::protobuf::Message;
 /// A description is a few KiB.
 static constexpr uint64_t kMaxBytes = uint64_t(1) << 20;
 
-/// Fields of a Machine that need not be there; those of messages inside it must.
-static const std::set<std::string_view> kOptional = {
-    "memory_bytes", "half_flops",        "copy_bandwidth", "cache_bytes", "cache_bandwidth",
-    "overlaps",     "convolution_flops", "native_flops",   "disk",        "network"};
+/// Fields that need not be there.
+static const std::set<std::string_view> kOptional = {"memory_bytes",
+                                                     "half_flops",
+                                                     "copy_bandwidth",
+                                                     "cache_bytes",
+                                                     "cache_bandwidth",
+                                                     "overlaps",
+                                                     "convolution_flops",
+                                                     "native_flops",
+                                                     "disk",
+                                                     "disk.mixed_bandwidth",
+                                                     "disk.count",
+                                                     "disk.bus_bandwidth",
+                                                     "disk.bytes",
+                                                     "network",
+                                                     "price",
+                                                     "host",
+                                                     "host.memory_bytes",
+                                                     "host.native_flops",
+                                                     "host_to_device",
+                                                     "host_to_device.node_bandwidth",
+                                                     "device_to_host",
+                                                     "device_to_host.node_bandwidth"};
 /// The only durations, and the only numbers that may be 0.
 static const std::set<std::string_view> kMayBeZero = {"latency", "launch_seconds"};
 
@@ -69,7 +88,7 @@ static Status checkFields(const Message &message, const std::string &prefix) {
       continue;
     if (reflection.HasField(message, &field))
       ZERO_RT_TRY(checkValue(message, field, name));
-    else if (!prefix.empty() || kOptional.count(field.name()) == 0)
+    else if (kOptional.count(name) == 0)
       return fail(ZERO_RT_BAD_FILE, "field '%s' is missing", name.c_str());
   }
   return {};
@@ -83,7 +102,13 @@ Status parseMachine(const std::string &text, proto::Machine &machine) {
   if (!parsed.ok())
     return fail(ZERO_RT_BAD_FILE, "it is no machine description: %s",
                 escape(std::string(parsed.message()).substr(0, 200)).c_str());
-  return checkFields(machine, "");
+  ZERO_RT_TRY(checkFields(machine, ""));
+  const int parts =
+      machine.has_host() + machine.has_host_to_device() + machine.has_device_to_host();
+  if (parts != 0 && parts != 3)
+    return Status(ZERO_RT_BAD_FILE, "expected all of 'host', 'host_to_device' and "
+                                    "'device_to_host', or none of them");
+  return {};
 }
 
 Status readMachine(const std::string &path, proto::Machine &machine) {

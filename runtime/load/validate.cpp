@@ -9,6 +9,7 @@
 #include "runtime/load/validate_tiers.h"
 #include "runtime/support/checked.h"
 #include "runtime/verify/lane_check.h"
+#include "runtime/verify/simulation.h"
 
 #include <algorithm>
 #include <string_view>
@@ -49,6 +50,18 @@ static bool cutsEvenly(const Mesh &mesh, uint64_t each) {
     each /= size;
   }
   return true;
+}
+
+static Status checkLaneShares(const proto::Program &program) {
+  const auto &shares = program.lane_shares();
+  constexpr size_t kExpected = size_t(ZERO_RT_LANES) * kResources;
+  if (!shares.empty() && size_t(shares.size()) != kExpected)
+    return fail(ZERO_RT_BAD_FILE, "expected %zu shares of lanes or none, got %d", kExpected,
+                shares.size());
+  for (double share : shares)
+    if (!(share >= 0 && share <= 1))
+      return fail(ZERO_RT_BAD_FILE, "expected a share of a lane between 0 and 1, got %g", share);
+  return {};
 }
 
 static Status checkSizes(const proto::Program &program) {
@@ -128,6 +141,7 @@ static Status checkMicroBatches(const proto::Program &program) {
 static Status validateTables(const Executable &executable) {
   const proto::Program &program = executable.program;
   ZERO_RT_TRY(checkSizes(program));
+  ZERO_RT_TRY(checkLaneShares(program));
   const Bounds bounds(program);
   ZERO_RT_TRY(validateTensors(executable, bounds));
   for (const proto::Input &input : program.inputs())

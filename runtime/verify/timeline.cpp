@@ -4,7 +4,6 @@
 
 #include "runtime/format/tiers.h"
 #include "runtime/verify/lifetimes.h"
-#include "runtime/verify/simulation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +26,8 @@ public:
 private:
   void playIteration(const proto::Segment &segment, uint64_t iteration, uint64_t iterations);
   void addEvents(size_t rank, uint32_t iteration);
+  void countCritical(const proto::Segment &segment);
+  void countUse(const proto::Command &command, const TimeSlot &slot);
   uint32_t threadOf(proto::Lane lane) const {
     return lane == proto::COLLECTIVE && !overlaps ? uint32_t(proto::COMPUTE) : uint32_t(lane);
   }
@@ -70,29 +71,43 @@ void Player::addEvents(size_t rank, uint32_t iteration) {
                    });
 }
 
+void Player::countUse(const proto::Command &command, const TimeSlot &slot) {
+  zero_rt_lane_use &lane = timeline.lanes[size_t(command.lane())];
+  lane.seconds += slot.end - slot.begin - slot.waited;
+  lane.bytes += movedBy(command);
+}
+
+/// Goes back from the command that ended last.
+void Player::countCritical(const proto::Segment &segment) {
+  const std::vector<TimeSlot> &slots = simulation.slots(0);
+  if (slots.empty())
+    return;
+  size_t number = size_t(std::ranges::max_element(slots, {}, &TimeSlot::end) - slots.begin());
+  for (; number != TimeSlot::kNone; number = slots[number].after)
+    timeline.critical[size_t(segment.commands(int(number)).lane())] +=
+        slots[number].end - slots[number].begin;
+}
+
 /// Waits are inside one iteration: the previous iteration is finished when it starts. A skipped
 /// command keeps its position, because others may wait for it because of an earlier command.
 void Player::playIteration(const proto::Segment &segment, uint64_t iteration, uint64_t iterations) {
   runs.clear();
   for (int i = 0; i < segment.commands_size(); ++i) {
     const proto::Command &command = segment.commands(i);
-    const bool runsNow = runsInIteration(command.when(), iteration, iterations);
-    TimedCommand timed{threadOf(command.lane()),
-                       runsNow ? costs.seconds[first + uint32_t(i)] : 0,
-                       runsNow ? kindOf(command) : TimedCommand::Computes,
-                       {command.waits().begin(), command.waits().end()}};
-    simulation.run(timed);
-    runs.push_back(runsNow);
-    if (!runsNow)
-      continue;
-    const TimeSlot &slot = simulation.slots(0).back();
-    zero_rt_lane_use &lane = timeline.lanes[size_t(command.lane())];
-    lane.seconds += slot.end - slot.begin - slot.waited;
-    lane.bytes += movedBy(command);
+    runs.push_back(runsInIteration(command.when(), iteration, iterations));
+    simulation.add({threadOf(command.lane()),
+                    runs.back() ? costs.seconds[first + uint32_t(i)] : 0,
+                    runs.back() ? kindOf(command) : TimedCommand::Computes,
+                    {command.waits().begin(), command.waits().end()},
+                    costs.shares[size_t(command.lane())]});
   }
+  simulation.join();
+  for (int i = 0; i < segment.commands_size(); ++i)
+    if (runs[size_t(i)])
+      countUse(segment.commands(i), simulation.slots(0)[size_t(i)]);
+  countCritical(segment);
   for (size_t rank = 0; rank < timeline.events.size() && keepsEvents; ++rank)
     addEvents(rank, uint32_t(iteration));
-  simulation.join();
 }
 
 void Player::play(const proto::Segment &segment) {
@@ -111,6 +126,8 @@ Timeline Player::finish() {
 StepCosts plannedCosts(const proto::Program &program) {
   StepCosts costs;
   costs.overlaps = program.overlaps();
+  for (int i = 0; i < program.lane_shares_size(); ++i)
+    costs.shares[size_t(i) / kResources][size_t(i) % kResources] = program.lane_shares(i);
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
       costs.seconds.push_back(command.seconds());

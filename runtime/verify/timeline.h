@@ -4,6 +4,7 @@
 #define RUNTIME_VERIFY_TIMELINE_H
 
 #include "runtime/format/executable.pb.h"
+#include "runtime/verify/simulation.h"
 #include "zero_rt/zero_rt.h"
 
 #include <array>
@@ -17,6 +18,7 @@ struct StepCosts {
   bool overlaps = false;       ///< collectives run beside kernels, also without transfers
   /// by simulated rank: the factor by which its computations are slower
   std::vector<double> slowness = {1};
+  std::array<Shares, ZERO_RT_LANES> shares = {}; ///< of commands on each lane
 };
 
 /// A step in the form of a recording. All simulated ranks execute the same commands.
@@ -25,6 +27,9 @@ struct Timeline {
   double seconds = 0;                             ///< of the step
   double stalled = 0; ///< of them, rank 0's own thread waits for its other lanes
   std::array<zero_rt_lane_use, ZERO_RT_LANES> lanes{}; ///< of rank 0
+  /// By lane of rank 0, its commands on the critical path: those that follow each other without a
+  /// gap up to the end of each iteration. They add up to `seconds`.
+  std::array<double, ZERO_RT_LANES> critical{};
 };
 
 /// Converts seconds to the unit of events, whose range is some hundred years.

@@ -17,8 +17,8 @@ TRANSFERS = ("h2d", "d2h", "nvme read", "nvme write")
 EVERYTHING = ("--offload-params=nvme", "--offload-optimizer=nvme", "--offload-gradients=host",
               "--offload-activations=host")
 
-# One rank's share of 8 GB/s of disk, for two ranks that copy at 20 GB/s.
-MACHINE = {"name": "round", "source": "made up", "isa": "x86-64-v4", "cores": 2, "ranks": 2,
+# 8 GB/s of disk for all ranks, which copy at 20 GB/s. Cores suffice for all lanes of two ranks.
+MACHINE = {"name": "round", "source": "made up", "isa": "x86-64-v4", "cores": 16, "ranks": 2,
            "threads": 1, "peak_flops": 100e9, "memory_bandwidth": 40e9, "copy_bandwidth": 20e9,
            "launch_seconds": 1e-6, "overlaps": False,
            "gather": {"bandwidth": 10e9, "latency": 1e-6},
@@ -98,7 +98,8 @@ def simulate(executable, machine):
 def check_links(checks, label, executable, machine, report):
     """No link is faster than the machine's, and the bytes equal those that a run moves."""
     simulated = simulate(executable, machine)
-    least = {"h2d": 20e9 / 2, "d2h": 20e9 / 2, "nvme read": 4e9, "nvme write": 4e9}
+    disk = 8e9 / simulated["ranks"]
+    least = {"h2d": 20e9 / 2, "d2h": 20e9 / 2, "nvme read": disk, "nvme write": disk}
     moved = {lane: use["bytes"] for lane, use in report["per_rank"][0]["lanes"].items()
              if use["bytes"]}
     checks.that(simulated["moved_bytes"] == moved, f"{label}: {simulated['moved_bytes']}, {moved}")
@@ -128,9 +129,15 @@ def check_disk(checks, label, graph, executable, simulated):
         graph, "slowest", disk={"read_bandwidth": 8e5, "write_bandwidth": 8e5}))
     disk = max(slowest["lanes"]["nvme read"], slowest["lanes"]["nvme write"])
     checks.that(disk <= slowest["seconds"] < 2.1 * disk, f"{label}: {slowest['lanes']}")
+    few = simulate(executable, write_machine(graph, "few-cores", cores=1))
+    for lane in ("compute", "host compute"):  # these share the cores; the disk needs none
+        checks.that(few["lanes"][lane] > 1.001 * simulated["lanes"][lane], f"{label}: {few['lanes']}")
+    for lane in ("nvme read", "nvme write"):
+        checks.that(few["lanes"][lane] == simulated["lanes"][lane], f"{label}: {lane} changed")
     text = run_tool("zero-sim", executable)
     checks.that("the machine description has no disk; 1 GB/s is assumed" in text, text)
-    checks.that(re.search(r"^lane nvme read +busy [\d.]+ ms, [\d.]+ %, [\d.]+ \w+ at 0\.5 GB/s$",
+    share = "0.5" if simulated["ranks"] == 2 else "1"
+    checks.that(re.search(rf"^lane nvme read +busy [\d.]+ ms, [\d.]+ %, [\d.]+ \w+ at {share} GB/s$",
                           text, re.MULTILINE), text)
     checks.that("has no disk" not in run_tool("zero-sim", executable,
                                                     f"--machine={graph.work}/slow.json"), "note")

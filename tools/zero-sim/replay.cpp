@@ -20,7 +20,9 @@ std::vector<zero_rt_recording> Replay::recordings() const {
 Replay replay(const proto::Program &program, const Machine &machine, double slowest) {
   Replay replay;
   StepCosts costs;
-  costs.overlaps = overlapsCollectives(machine, program);
+  const Ranks ranks = ranksOf(program);
+  costs.overlaps = overlapsCollectives(machine, ranks);
+  costs.shares = laneShares(machine, ranks);
   // Ranks that compute equally fast do everything at the same time: one stands for them.
   if (slowest > 1)
     costs.slowness.push_back(slowest);

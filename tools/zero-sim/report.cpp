@@ -51,8 +51,8 @@ static std::string mismatchText(const Subject &subject) {
 /// A note for a disk that was not measured.
 static std::string diskText(const Subject &subject, const Replay &replay) {
   const auto &lanes = replay.timeline.lanes;
-  const bool isUnknown = (lanes[ZERO_RT_NVME_READ].bytes > 0 && subject.machine.diskRead <= 0) ||
-                         (lanes[ZERO_RT_NVME_WRITE].bytes > 0 && subject.machine.diskWrite <= 0);
+  const bool isUnknown = (lanes[ZERO_RT_NVME_READ].bytes > 0 && subject.machine.disk.read <= 0) ||
+                         (lanes[ZERO_RT_NVME_WRITE].bytes > 0 && subject.machine.disk.write <= 0);
   return isUnknown ? "note: the machine description has no disk; 1 GB/s is assumed\n" : "";
 }
 

@@ -73,7 +73,7 @@ std::string findDiskSpeed(CompilerOptions &options) {
       plan.diskRead.getValue() != 0)
     return "";
   planning::Machine machine;
-  if (std::string error = phases.loadMachine(machine); !error.empty() || machine.diskRead > 0)
+  if (std::string error = phases.loadMachine(machine); !error.empty() || machine.disk.read > 0)
     return error;
   struct stat info;
   if (::stat(options.nvmeDir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))

@@ -4,7 +4,7 @@
 #define ZERO_ANALYSIS_STEPTIME_H
 
 #include "dialects/Zero/Mesh.h"
-#include "zero/Planning/Machine.h"
+#include "zero/Machine/CommandCosts.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -14,19 +14,23 @@
 
 namespace zero {
 
-/// Seconds of a rank's step by activity, without overlap.
+/// Seconds of a rank's step: simulated, and by activity.
 struct StepTime {
+  double seconds = 0;    ///< as lanes overlap
   double compute = 0;    ///< kernels, including recomputation
   double collective = 0; ///< gathers and reductions
   double recomputed = 0; ///< the part of `compute` that is recomputation
   double update = 0;     ///< the part of `compute` that runs once, after all micro-batches
   double latency = 0;    ///< the part of `collective` that does not depend on bytes
+  double host = 0;       ///< kernels on the host beside devices, or on a core beside a rank's own
+  bool overlaps = false; ///< collectives run beside kernels
   /// By link: transfers, which overlap with everything else.
   std::array<double, planning::kNumLinks> transfer = {};
 
-  /// A lower bound: the maximum of the activities.
-  double total() const {
-    return std::max(compute + collective, *std::max_element(transfer.begin(), transfer.end()));
+  /// A lower bound of `seconds`: that of the busiest lane.
+  double least() const {
+    const double own = overlaps ? std::max(compute, collective) : compute + collective;
+    return std::max({own, host, *std::max_element(transfer.begin(), transfer.end())});
   }
 };
 
@@ -55,16 +59,22 @@ private:
 
   const planning::Machine &machine;
   Mesh mesh;
-  int64_t ranksPerNode = 0;
+  int64_t ranks = 1, ranksPerNode = 0;
   llvm::DenseMap<mlir::StringAttr, Kernel> kernels;
 };
 
 /// The link of `transfer`.
 planning::Link linkOf(TransferOp transfer);
 
-/// Seconds of the partitioned step of `module`.
+/// Seconds of the partitioned step of `module`, whose ranks have `threads` threads each.
 StepTime measureStep(mlir::ModuleOp module, mlir::func::FuncOp step,
-                     const planning::Machine &machine);
+                     const planning::Machine &machine, int64_t threads);
+
+/// Seconds of the step as its lanes overlap: each executes its ops in order, after the producers of
+/// their operands. zero-sim simulates an executable in the same way; its commands also wait for
+/// bytes that others still use.
+double simulateStep(mlir::ModuleOp module, mlir::func::FuncOp step, const OpTimes &times,
+                    const planning::Machine &machine, const Ranks &ranks);
 
 } // namespace zero
 

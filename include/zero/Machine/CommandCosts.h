@@ -3,7 +3,7 @@
 #ifndef ZERO_MACHINE_COMMANDCOSTS_H
 #define ZERO_MACHINE_COMMANDCOSTS_H
 
-#include "runtime/format/executable.pb.h"
+#include "runtime/verify/timeline.h"
 #include "zero/Planning/Machine.h"
 
 namespace zero {
@@ -17,10 +17,23 @@ planning::KernelCost costOf(const rt::proto::Kernel &kernel, int64_t length);
 double commandSeconds(const planning::Machine &machine, const rt::proto::Program &program,
                       const rt::proto::Command &command);
 
-/// Whether collectives of `program` run beside its kernels on `machine`, also without transfers: on
-/// a machine whose lanes always overlap, and, if the program prefetches, on cores that its ranks
-/// leave idle.
-bool overlapsCollectives(const planning::Machine &machine, const rt::proto::Program &program);
+/// The ranks of a program.
+struct Ranks {
+  int64_t count = 1;
+  int64_t threads = 1;     ///< of each
+  bool prefetches = false; ///< gathers begin before they are needed
+};
+Ranks ranksOf(const rt::proto::Program &program);
+
+using LaneShares = std::array<rt::Shares, ZERO_RT_LANES>;
+
+/// By lane: the parts of what lanes share that commands take at full speed. A kernel of a host
+/// beside devices takes all of the bandwidth of its memory.
+LaneShares laneShares(const planning::Machine &machine, const Ranks &ranks);
+
+/// Whether collectives run beside kernels on `machine`, also without transfers: on a machine whose
+/// lanes always overlap, and, if the program prefetches, on cores that its ranks leave idle.
+bool overlapsCollectives(const planning::Machine &machine, const Ranks &ranks);
 
 } // namespace zero
 

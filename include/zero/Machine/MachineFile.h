@@ -16,7 +16,7 @@ std::string loadMachine(const std::string &name, planning::Machine &machine);
 /// The default preset, for programs on GPUs or on CPUs.
 std::string defaultMachine(bool onGpu);
 
-/// "cpu, a100, h100, h200".
+/// "cpu, a100, dgx2, gh200, h100, h200, rtx4090".
 std::string machinePresets();
 
 } // namespace zero

@@ -40,6 +40,29 @@ struct Network {
   double latency = 0;       ///< seconds of a message
 };
 
+/// The drives of a node; see machine.proto.
+struct Disk {
+  double read = 0, write = 0; ///< bytes per second of each drive; 0: not known
+  double mixed = 0;           ///< of a drive that does both; 0: reads do not delay writes
+  double bus = 0;             ///< of all drives together; 0: no limit
+  double count = 1;           ///< of drives
+  double bytes = 0;           ///< of each drive; 0: not known
+};
+
+/// What is beside the devices of a node; see machine.proto.
+struct Host {
+  double memoryBytes = 0;     ///< 0: not known
+  double memoryBandwidth = 0; ///< bytes per second, read and written; 0: ranks compute on the host
+  double nativeFlops = 0;     ///< of compiled loops; 0: bytes take longer
+};
+
+/// A connection between a device and the host, in one direction.
+struct HostLink {
+  double bandwidth = 0;     ///< bytes per second of a rank; 0: a transfer is a copy in memory
+  double nodeBandwidth = 0; ///< of all ranks of a node; 0: as much as they have
+  double latency = 0;       ///< seconds
+};
+
 /// The fields of machine.proto. Defaults are those of the preset `cpu`: a core of a server with
 /// AVX-512, beside one other core that shares its memory.
 struct Machine {
@@ -68,8 +91,11 @@ struct Machine {
 
   CollectiveRate gather = {15e9, 1e-6};
   CollectiveRate reduce = {12e9, 1e-6};
-  double diskRead = 0, diskWrite = 0; ///< bytes per second of all ranks; 0: not known
+  Disk disk;
   Network network;
+  Host host;
+  HostLink hostToDevice, deviceToHost;
+  double price = 0; ///< of a node for an hour, in any currency; 0: not known
 };
 
 enum class KernelKind { Native, Product, Convolution, Attention };
@@ -89,6 +115,12 @@ struct KernelCost {
 /// rate of the nearest measured sizes; a native kernel takes the time of its bytes and operations.
 double kernelSeconds(const Machine &machine, const KernelCost &cost);
 
+/// Of `ranks` ranks, how many share a node.
+int64_t ranksOnNode(const Machine &machine, int64_t ranks);
+
+/// Seconds of one launch on the host, while each of `ranks` ranks does the same.
+double hostKernelSeconds(const Machine &machine, const KernelCost &cost, int64_t ranks);
+
 /// Seconds of a copy of `bytes` inside a rank's memory.
 double copySeconds(const Machine &machine, double bytes);
 
@@ -96,9 +128,24 @@ double copySeconds(const Machine &machine, double bytes);
 enum class Link { HostToDevice, DeviceToHost, DiskRead, DiskWrite };
 inline constexpr int kNumLinks = 4;
 
-/// Seconds of a transfer of `bytes` of a rank while all ranks do the same. A disk of unknown speed
-/// transfers 1e9 bytes per second.
-double transferSeconds(const Machine &machine, Link link, double bytes);
+/// Bytes per second that all drives of a node read or write while they do nothing else; 1e9 of
+/// drives of unknown speed.
+double drivesRate(const Machine &machine, Link link);
+
+/// Seconds of a transfer of `bytes` of each of `ranks` ranks while nothing else uses what they
+/// share.
+double transferSeconds(const Machine &machine, Link link, double bytes, int64_t ranks);
+
+/// The part of the bandwidth of all drives that one direction takes when it is alone, and the part
+/// of the time of each drive. Where the parts of two directions exceed 1 they slow each other down.
+struct DriveShare {
+  double bus = 0, time = 0;
+};
+DriveShare driveShare(const Machine &machine, Link link);
+
+/// The part of the bandwidth of the host's memory that transfers of `ranks` ranks over `link` take.
+/// 0: ranks compute on the host.
+double hostMemoryShare(const Machine &machine, Link link, int64_t ranks);
 
 /// A collective on a value of which each rank has all, or its own slice.
 struct Exchange {
@@ -117,7 +164,8 @@ struct Exchange {
 
 /// Bytes that cross the connection of each node in a collective, in each direction: each slice of
 /// another node once, and of a sum the values of all ranks of other nodes, or, if the ranks of each
-/// node are added first, one sum for each node.
+/// node are added first, one sum for each node. Devices beside a host add the values of a node
+/// first and use all connections at once.
 double networkBytes(const Machine &machine, const Exchange &exchange);
 
 /// Seconds from when the last rank has arrived. On one rank nothing is received.

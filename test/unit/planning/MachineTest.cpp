@@ -145,4 +145,68 @@ TEST(Machine, OneSumOfEachNodeCrossesTheNetwork) {
   EXPECT_EQ(networkBytes(machine, gather), 0);
 }
 
+/// Nodes of four devices.
+Machine devices() {
+  Machine machine = roundMachine();
+  machine.network = {/*ranksPerNode=*/4, /*bandwidth=*/1e9, /*latency=*/0};
+  machine.host = {/*memoryBytes=*/1e12, /*memoryBandwidth=*/100e9, /*nativeFlops=*/10e9};
+  machine.hostToDevice = {/*bandwidth=*/10e9, /*nodeBandwidth=*/20e9, /*latency=*/0.5};
+  machine.deviceToHost = {/*bandwidth=*/5e9, /*nodeBandwidth=*/0, /*latency=*/0};
+  machine.disk = {/*read=*/4e9, /*write=*/2e9, /*mixed=*/3e9, /*bus=*/6e9, /*count=*/2};
+  return machine;
+}
+
+TEST(Machine, RanksOfANodeShareItsLinks) {
+  const Machine machine = devices();
+  auto seconds = [&](Link link, int64_t ranks) {
+    return transferSeconds(machine, link, 20e9, ranks);
+  };
+  EXPECT_DOUBLE_EQ(seconds(Link::HostToDevice, 1), 0.5 + 2);
+  EXPECT_DOUBLE_EQ(seconds(Link::HostToDevice, 2), 0.5 + 2);
+  EXPECT_DOUBLE_EQ(seconds(Link::HostToDevice, 4), 0.5 + 4);
+  EXPECT_DOUBLE_EQ(seconds(Link::HostToDevice, 64), 0.5 + 4); // those of other nodes have their own
+  EXPECT_DOUBLE_EQ(seconds(Link::DeviceToHost, 4), 4);
+  EXPECT_DOUBLE_EQ(seconds(Link::DiskRead, 1), 20 / 6.); // of 8 GB/s that the drives have
+  EXPECT_DOUBLE_EQ(seconds(Link::DiskRead, 8), 80 / 6.);
+  EXPECT_DOUBLE_EQ(seconds(Link::DiskWrite, 1), 5);
+}
+
+TEST(Machine, WithoutLinksATransferIsACopy) {
+  EXPECT_DOUBLE_EQ(transferSeconds(roundMachine(), Link::HostToDevice, 5e9, 4), 1);
+  EXPECT_DOUBLE_EQ(hostMemoryShare(roundMachine(), Link::HostToDevice, 4), 0);
+  EXPECT_DOUBLE_EQ(transferSeconds(roundMachine(), Link::DiskRead, 5e9, 4), 20); // 1 GB/s
+}
+
+TEST(Machine, AHostComputesForTheRanksOfItsNode) {
+  KernelCost cost;
+  cost.flops = 10e9;
+  cost.bytes = 50e9;
+  EXPECT_DOUBLE_EQ(hostKernelSeconds(devices(), cost, 1), 1 + 0.5);
+  EXPECT_DOUBLE_EQ(hostKernelSeconds(devices(), cost, 8), 4 * 1.5);
+  EXPECT_DOUBLE_EQ(hostKernelSeconds(roundMachine(), cost, 8), kernelSeconds(roundMachine(), cost));
+}
+
+TEST(Machine, DirectionsShareDrivesAndMemory) {
+  Machine machine = devices();
+  // 3 GB/s of both is half of 4 + 2: they take turns. The bus ends reading at 6 of 8 GB/s.
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskRead).time, 0.75);
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskRead).bus, 1);
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskWrite).time, 1);
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskWrite).bus, 4 / 6.);
+  machine.disk.mixed = 6e9; // both at full speed
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskWrite).time, 0.5);
+  machine.disk.mixed = machine.disk.bus = 0;
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskRead).time, 0);
+  EXPECT_DOUBLE_EQ(driveShare(machine, Link::DiskRead).bus, 0);
+  EXPECT_DOUBLE_EQ(hostMemoryShare(machine, Link::HostToDevice, 4), 0.2);
+  EXPECT_DOUBLE_EQ(hostMemoryShare(machine, Link::DeviceToHost, 1), 0.05);
+}
+
+TEST(Machine, RingsKeepAllConnectionsBusy) {
+  const Machine machine = devices();
+  Exchange reduce{.bytes = 8e9, .ranks = 8, .sums = true, .toSlices = true};
+  EXPECT_DOUBLE_EQ(networkBytes(machine, reduce), 4e9);    // one sum of each node
+  EXPECT_DOUBLE_EQ(collectiveSeconds(machine, reduce), 4); // while 7 GB at 2 GB/s are added
+}
+
 } // namespace

@@ -110,6 +110,37 @@ TEST(Timeline, WithoutTransfersCollectivesFollowKernels) {
   EXPECT_EQ(beside.seconds, computes + beside.stalled);
 }
 
+/// A read beside a write: each takes all of the drives.
+TEST(Timeline, LanesShareWhatTheProgramSays) {
+  proto::Program program;
+  proto::Segment &segment = *program.add_segments();
+  for (proto::Lane lane : {proto::NVME_READ, proto::NVME_WRITE}) {
+    segment.add_commands()->set_lane(lane);
+    segment.mutable_commands()->rbegin()->set_seconds(1);
+  }
+  EXPECT_DOUBLE_EQ(layOut(program, plannedCosts(program), false).seconds, 1);
+  program.mutable_lane_shares()->Resize(int(ZERO_RT_LANES * kResources), 0);
+  for (proto::Lane lane : {proto::NVME_READ, proto::NVME_WRITE})
+    program.set_lane_shares(int(size_t(lane) * kResources + size_t(Resource::Drives)), 1);
+  EXPECT_DOUBLE_EQ(layOut(program, plannedCosts(program), false).seconds, 2);
+}
+
+/// Two reads, a kernel after the second, and a kernel that follows it.
+TEST(Timeline, TheCriticalPathEndsWithTheStep) {
+  proto::Program program;
+  proto::Segment &segment = *program.add_segments();
+  segment.set_repeat(2);
+  for (proto::Lane lane : {proto::NVME_READ, proto::COMPUTE, proto::NVME_READ, proto::COMPUTE}) {
+    segment.add_commands()->set_lane(lane);
+    segment.mutable_commands()->rbegin()->set_seconds(lane == proto::COMPUTE ? 2 : 3);
+  }
+  segment.mutable_commands(3)->add_waits(2);
+  const Timeline timeline = layOut(program, plannedCosts(program), false);
+  EXPECT_DOUBLE_EQ(timeline.seconds, 16);
+  EXPECT_DOUBLE_EQ(timeline.critical[ZERO_RT_NVME_READ], 12);
+  EXPECT_DOUBLE_EQ(timeline.critical[ZERO_RT_COMPUTE], 4); // not the first kernels
+}
+
 /// A read, a second read that only the last iteration has, and a kernel after both.
 TEST(Timeline, WhatIsLeftOutKeepsItsPlace) {
   proto::Program program;
