@@ -102,6 +102,40 @@ def check_whatif(checks, executable, machine):
     checks.that(after["collective"] > 20 * before["collective"], f"{before}, {after}")
 
 
+def check_explanation(checks, graph):
+    """Figures that follow from others, and what changes of a machine do."""
+    executable = graph.compile(3, 1, "--optimizer=adamw", "--device=cuda", "--checkpoint=layer",
+                               "--offload-optimizer=nvme")
+    machine = graph.work / "priced.json"
+    preset = Path(__file__).parents[2] / "lib" / "Machine" / "presets" / "rtx4090.json"
+    machine.write_text(json.dumps(json.loads(preset.read_text()) | {"price": 0.5}))
+    flags = "--what-if=disks=24,h2d=2x,disk-bus=40GB/s"
+    report = simulate(executable, f"--machine={machine}", flags)
+    why, step = report["explanation"], report["seconds"]
+    checks.that(abs(sum(why["critical_path"].values()) / step - 1) < 1e-6, f"{why}, {step}")
+    checks.that(0 < why["recomputed_flops"] < why["flops"], f"{why}")
+    checks.that(abs(why["flops"] / step / why["flops_per_second"] - 1) < 1e-6, f"{why}")
+    tokens = graph.inputs["input_ids"].size
+    checks.that(why["tokens"] == tokens, f"{tokens} tokens: {why}")
+    checks.that(abs(why["tokens_per_price"] / (tokens / step * 3600 / 0.5) - 1) < 1e-6, f"{why}")
+    for name, link in why["links"].items():
+        checks.that(link["bytes"] == report["moved_bytes"][name], f"{name}: {link}")
+        checks.that(abs(link["needs"] * report["lanes"]["compute"] / link["bytes"] - 1) < 1e-6,
+                    f"{name}: {link}")
+    changed = report["what_if"]
+    # The bus limits the drives, so that more of them do not help.
+    checks.that(changed["disks=24"] == step and changed["disk-bus=40GB/s"] < 0.9 * step, f"{changed}")
+    checks.that(changed["all of these"] < changed["disk-bus=40GB/s"], f"{changed}")
+    text = run_tool("zero-sim", executable, f"--machine={machine}", flags)
+    for words in ("of the peak", "tokens/s", "critical path: nvme", "slower than computing", "disks=24"):
+        checks.that(words in text, f"'{words}' is not in {text}")
+    for words, value in ((["use zeroc --ranks"], "ranks=4"), (["expected one of peak, "], "speed=2"),
+                         (["'h2d=fast'", "a positive number"], "disks=2,h2d=fast"),
+                         (["'network=2x'", "no such figure"], "network=2x")):
+        check_refused(checks, value, ["--what-if", *words], "zero-sim", executable,
+                      f"--machine={machine}", f"--what-if={value}")
+
+
 def check_errors(checks, graph, executable, machine):
     good = json.loads(machine.read_text())
     bad = machine.with_name("bad.json")
@@ -130,6 +164,9 @@ def check_errors(checks, graph, executable, machine):
     refused(["field 'memory_bandwidth'", "expected a positive number, got -2"],
             without("memory_bandwidth", value=-2))
     refused(["field 'reduce.latency'", "at least 0, got -1"], without("reduce", "latency", value=-1))
+    link = {"bandwidth": 1e9, "latency": 0}
+    refused(["expected all of 'host'"], json.dumps(good | {"host_to_device": link}))
+    refused(["field 'host.memory_bandwidth' is missing"], json.dumps(good | {"host": {}}))
     refused(["field 'ranks'", "got 0"], without("ranks", value=0))
     refused(["field 'peak_flops'", "got inf"], without("peak_flops", value="Infinity"))
     refused(["turbo"], without("turbo", value=1))
@@ -144,7 +181,7 @@ def check_errors(checks, graph, executable, machine):
                           (["unknown option '--fast'"], executable, "--fast"),
                           (["--slowest", "at least 1, got '0.5'"], executable, "--slowest=0.5"),
                           (["--json' is given twice"], executable, "--json", "--json"),
-                          (["--machine", "expected a file"], executable, "--machine="),
+                          (["--machine", "expected a value"], executable, "--machine="),
                           (["the trace would overwrite"], executable, f"--trace={executable}"),
                           (["/nonexistent/t"], executable, "--trace=/nonexistent/t")):
         check_refused(checks, f"{flags}", words, "zero-sim", *flags)
@@ -174,6 +211,7 @@ def main():
         check_costs(checks, label, graph, executable, prompt)
     executable = graph.compile(3, 2, "--optimizer=adamw")
     check_whatif(checks, executable, prompt)
+    check_explanation(checks, graph)
     check_errors(checks, graph, executable, machine)
     checks.finish()
 

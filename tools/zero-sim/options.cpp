@@ -23,6 +23,11 @@ std::string helpText() {
          machinePresets() +
          " (the first)\n"
          "  --slowest=FACTOR       the last rank computes FACTOR times more slowly (1)\n"
+         "  --what-if=CHANGES      the step on changed machines: NAME=VALUE,... where a\n"
+         "                         value is a number, a rate (25GB/s) or a factor (2x),\n"
+         "                         and NAME is peak, memory, node (collectives within a\n"
+         "                         node), network, h2d, d2h, host (its memory), disks\n"
+         "                         (their number), disk-read, disk-write or disk-bus\n"
          "  --trace=FILE           write a timeline of all commands for ui.perfetto.dev\n"
          "  --json                 print JSON\n"
          "  --help                 print this text\n"
@@ -35,7 +40,7 @@ std::string helpText() {
 
 static Status setText(std::string &field, const std::string &value) {
   field = value;
-  return value.empty() ? Status(ZERO_RT_INVALID_ARGUMENT, "expected a file, got ''") : Status();
+  return value.empty() ? Status(ZERO_RT_INVALID_ARGUMENT, "expected a value, got ''") : Status();
 }
 
 static Status setFactor(double &field, const std::string &value) {
@@ -65,6 +70,8 @@ static Status setFlag(Options &options, const std::string &word) {
     status = setText(options.machine, value);
   else if (name == "--trace")
     status = setText(options.trace, value);
+  else if (name == "--what-if")
+    status = setText(options.whatIf, value);
   else if (name == "--slowest")
     status = setFactor(options.slowest, value);
   else if (equals != std::string::npos || !setSwitch(options, name))

@@ -11,6 +11,7 @@ struct Options {
   std::string model;
   std::string machine; ///< a preset or a file; empty: the default preset
   double slowest = 1;  ///< how many times longer the last rank computes
+  std::string whatIf;  ///< changes of the machine; empty: none
   std::string trace;   ///< a file; empty: none
   bool json = false, help = false, version = false;
 };

@@ -88,6 +88,9 @@ std::string reportText(const Subject &subject, const Replay &replay) {
   text += format("step: %.4g ms\n", replay.timeline.seconds * 1e3);
   text += memoryText(subject);
   text += lanesText(replay.timeline);
+  text += explanationText(explain(program, subject.machine, replay), replay.timeline.seconds);
+  if (!subject.whatIfs.empty())
+    text += "\n" + whatIfText(subject.whatIfs, replay.timeline.seconds);
   return text + "\n" + run::profileTables(profileOf(subject.machine, replay));
 }
 
@@ -119,6 +122,9 @@ std::string reportJson(const Subject &subject, const Replay &replay) {
         json.member("peak_bytes", memory ? memory->peak() : 0);
         writeLanes(json, replay.timeline);
         json.member("stalled", replay.timeline.stalled);
+        writeExplanation(json.key("explanation"), explain(program, subject.machine, replay));
+        if (!subject.whatIfs.empty())
+          writeWhatIf(json.key("what_if"), subject.whatIfs);
         run::writeProfile(json.key("profile"), profileOf(subject.machine, replay));
       },
       JsonWriter::Lines);

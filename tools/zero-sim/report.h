@@ -3,7 +3,8 @@
 #ifndef TOOLS_ZERO_SIM_REPORT_H
 #define TOOLS_ZERO_SIM_REPORT_H
 
-#include "replay.h"
+#include "explain.h"
+#include "what_if.h"
 
 namespace zero::sim {
 
@@ -12,6 +13,7 @@ struct Subject {
   const rt::proto::Program &program;
   const planning::Machine &machine;
   bool isDefault; ///< --machine was not given
+  std::vector<WhatIf> whatIfs;
 };
 
 /// The step, its memory, its lanes, and the tables of a profile.

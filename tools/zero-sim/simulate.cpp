@@ -55,7 +55,9 @@ Status simulate(const Options &options) {
   const Replay replayed = replay(executable.program, machine, options.slowest);
   if (!options.trace.empty())
     ZERO_RT_TRY(writeTrace(options, replayed));
-  const Subject subject{executable.program, machine, options.machine.empty()};
+  Subject subject{executable.program, machine, options.machine.empty(), {}};
+  if (!options.whatIf.empty())
+    ZERO_RT_TRY(findWhatIfs(executable.program, machine, options.whatIf, subject.whatIfs));
   std::fputs((options.json ? reportJson : reportText)(subject, replayed).c_str(), stdout);
   return {};
 }
