@@ -72,16 +72,20 @@ static std::optional<Sharding> shardPackedHeads(onnx::NodeOp node, int64_t ways)
                              {form.query.heads * form.query.width, form.key.heads * form.key.width,
                               form.value.heads * form.value.width}};
   sharding.results = {Cut{form.result.rowsFirst ? 2 : 1}, Cut{1}};
-  for (unsigned mask = 3; mask < 5; ++mask)
-    if (node.hasInput(mask) && mask == 4 && node.inputType(4).getRank() == 4 &&
-        node.inputType(4).getDimSize(1) == form.query.heads && form.query.heads > 1)
-      sharding.operands[4] = Cut{1};
+  if (node.hasInput(4) && node.inputType(4).getRank() == 4 &&
+      node.inputType(4).getDimSize(1) == form.query.heads && form.query.heads > 1)
+    sharding.operands[4] = Cut{1};
   return sharding;
+}
+
+/// The dimension of which the results of a Split are parts.
+static int64_t splitAxis(onnx::NodeOp node) {
+  return normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
 }
 
 /// A Split of a dimension whose parts are its results.
 static std::optional<Sharding> shardSplitParts(onnx::NodeOp node, int64_t ways) {
-  const int64_t axis = normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
+  const int64_t axis = splitAxis(node);
   Sharding sharding;
   sharding.operands.resize(node.getInputs().size());
   Cut whole{axis};
@@ -114,8 +118,7 @@ std::optional<Sharding> shardByOperand(onnx::NodeOp node, unsigned operand, cons
     std::optional<Sharding> heads = shardPackedHeads(node, ways);
     return heads && heads->operands[0] == cut ? heads : std::nullopt;
   }
-  if (node.is(op::Split) && operand == 0 &&
-      cut.dim == normalAxis(node.getInt("axis", 0), node.inputType(0).getRank())) {
+  if (node.is(op::Split) && operand == 0 && cut.dim == splitAxis(node)) {
     std::optional<Sharding> parts = shardSplitParts(node, ways);
     return parts && parts->operands[0] == cut ? parts : std::nullopt;
   }
@@ -133,8 +136,7 @@ std::optional<Sharding> shardByResult(onnx::NodeOp node, unsigned result, const 
     std::optional<Sharding> heads = shardPackedHeads(node, ways);
     return heads && heads->results[result] == cut ? heads : std::nullopt;
   }
-  if (node.is(op::Split) && cut.parts.empty() &&
-      cut.dim == normalAxis(node.getInt("axis", 0), node.inputType(0).getRank()))
+  if (node.is(op::Split) && cut.parts.empty() && cut.dim == splitAxis(node))
     return shardSplitParts(node, ways);
   for (const Factor &factor : factorsOf(node))
     if (result < factor.results.size() && factor.results[result] == cut.dim)

@@ -4,20 +4,13 @@
 
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/Concat.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 
 namespace zero {
-
-static bool isProduct(onnx::NodeOp node) {
-  const ops::OpDef *def = ops::lookup(node);
-  return def && def->kind == ops::Kind::Product;
-}
-
-static bool isGather(onnx::NodeOp node) { return node.is(op::Gather); }
 
 /// The dimension of a product's operand that is one of its result's: rows of the left
 /// one, columns of the right one.
@@ -34,12 +27,9 @@ std::optional<int64_t> tileAxis(OpOperand &use) {
   unsigned operand = use.getOperandNumber();
   if (!node)
     return std::nullopt;
-  if (isProduct(node))
+  if (ops::isProduct(node))
     return productAxis(node, operand);
-  int64_t axis = node.getInt("axis", 0);
-  if (isGather(node) && operand == 0 && (axis == 0 || axis == -node.inputType(0).getRank()))
-    return 0;
-  return std::nullopt;
+  return ops::readsTable(use) ? std::optional<int64_t>(0) : std::nullopt;
 }
 
 /// A product by columns of its result, or by rows where the parameter is on the left.
@@ -69,34 +59,12 @@ static Value tileProduct(onnx::NodeOp node, OpOperand &use, ArrayRef<Value> part
   return concatNode(builder, tiles, axis);
 }
 
-onnx::NodeOp lossOfScores(onnx::NodeOp product) {
-  int64_t classes = product.outputType(0).getShape().back();
-  Value scores = product.getResult(0);
-  while (scores.hasOneUse()) {
-    OpOperand &reader = *scores.use_begin();
-    auto next = dyn_cast<onnx::NodeOp>(reader.getOwner());
-    if (!next || reader.getOperandNumber() != 0)
-      return {};
-    RankedTensorType type = next.inputType(0);
-    if (next.is(own::CrossEntropySum)) {
-      const bool isPlain = !next.getAttrs().contains(ops::kLabelSmoothing);
-      const bool fits = isPlain && type.getRank() == 2 && type.getDimSize(1) == classes;
-      return fits ? next : onnx::NodeOp();
-    }
-    const ops::OpDef *view = ops::lookup(next);
-    if (!view || view->kind != ops::Kind::View)
-      return {};
-    scores = next.getResult(0);
-  }
-  return {};
-}
-
 /// The cross-entropy of the product that has `use`, if nothing is added to its scores.
 static onnx::NodeOp lossOf(OpOperand &use) {
   auto node = cast<onnx::NodeOp>(use.getOwner());
   if (use.getOperandNumber() != 1 || node.getInt("transA", 0) || node.hasInput(2))
     return {};
-  return lossOfScores(node);
+  return ops::lossOfScores(node);
 }
 
 /// Puts one node in the place of a product and the cross-entropy of its result.
@@ -142,10 +110,11 @@ static Value tileGather(onnx::NodeOp node, ArrayRef<Value> parts, ArrayRef<int64
 
 void tileReader(OpOperand &use, ArrayRef<Value> parts, ArrayRef<int64_t> begins) {
   auto node = cast<onnx::NodeOp>(use.getOwner());
-  if (isProduct(node))
+  const bool isProduct = ops::isProduct(node);
+  if (isProduct)
     if (onnx::NodeOp loss = lossOf(use))
       return joinWithLoss(node, loss, parts);
-  Value result = isProduct(node) ? tileProduct(node, use, parts) : tileGather(node, parts, begins);
+  Value result = isProduct ? tileProduct(node, use, parts) : tileGather(node, parts, begins);
   node.getResult(0).replaceAllUsesWith(result);
   node.erase();
 }

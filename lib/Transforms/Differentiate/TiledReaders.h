@@ -16,10 +16,6 @@ std::optional<int64_t> tileAxis(mlir::OpOperand &use);
 void tileReader(mlir::OpOperand &use, llvm::ArrayRef<mlir::Value> parts,
                 llvm::ArrayRef<int64_t> begins);
 
-/// The cross-entropy that alone reads the scores that `product` makes, through views, or null.
-/// One that smooths labels does not count: it needs the scores of all classes.
-onnx::NodeOp lossOfScores(onnx::NodeOp product);
-
 } // namespace zero
 
 #endif // LIB_TRANSFORMS_DIFFERENTIATE_TILEDREADERS_H

@@ -10,7 +10,7 @@
 
 #include "dialects/Zero/Part.h"
 #include "zero/Ops/Attention.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Import/NamePatterns.h"
 
 using namespace mlir;
@@ -63,9 +63,7 @@ std::optional<Cut> ShardPlan::cutFor(ParameterOp parameter, StringRef style) con
   for (Value read : reads.lookup(parameter.getSymNameAttr()))
     for (OpOperand &use : read.getUses()) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
-      const bool isProduct = def && def->kind == ops::Kind::Product;
-      if (isProduct && use.getOperandNumber() == 1 && type.getRank() == 2) {
+      if (node && ops::isProduct(node) && use.getOperandNumber() == 1 && type.getRank() == 2) {
         const bool transB = node.getInt("transB", 0);
         if (style == "rowwise")
           return Cut{transB ? 1 : 0};

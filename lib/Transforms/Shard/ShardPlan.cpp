@@ -2,10 +2,9 @@
 
 #include "ShardPlan.h"
 
-#include "../Differentiate/TiledReaders.h"
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Mesh.h"
-#include "zero/Ops/CallAttrs.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -37,29 +36,7 @@ llvm::DenseSet<Value> findActive(ModuleOp module, func::FuncOp step) {
   return active;
 }
 
-bool readsTable(OpOperand &use) {
-  auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-  if (!node || !node.is(op::Gather) || use.getOperandNumber() != 0)
-    return false;
-  const int64_t axis = node.getInt("axis", 0);
-  return axis == 0 || axis == -node.inputType(0).getRank();
-}
-
-onnx::NodeOp lossOfClasses(OpOperand &use) {
-  auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
-  if (!def || def->kind != ops::Kind::Product || use.getOperandNumber() != 1)
-    return {};
-  onnx::NodeOp loss = lossOfScores(node);
-  if (!loss || loss.hasInput(3))
-    return {};
-  const int64_t classes = node.outputType(0).getShape().back();
-  for (onnx::NodeOp next = loss; next != node;
-       next = next.getInputs()[0].getDefiningOp<onnx::NodeOp>())
-    if (next.inputType(0).getShape().back() != classes)
-      return {};
-  return loss;
-}
+Cut cutFrom(ShardAttr shard) { return {shard.getDim(), SmallVector<int64_t>(shard.getParts())}; }
 
 ShardPlan::ShardPlan(ModuleOp module, func::FuncOp step, int64_t ways)
     : module(module), step(step), ways(ways), active(findActive(module, step)) {
@@ -74,8 +51,6 @@ ParameterOp ShardPlan::parameterOf(Value value) const {
   return read ? parameters.lookup(read.getSymbolAttr().getAttr()) : ParameterOp();
 }
 
-bool ShardPlan::isParameter(Value value) const { return bool(parameterOf(value)); }
-
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
@@ -87,7 +62,7 @@ struct ShardPlan::Block {
   bool hasSum = false; ///< ends in a product by rows
 };
 
-static std::string describe(Operation *op) {
+std::string describe(Operation *op) {
   if (auto node = dyn_cast<onnx::NodeOp>(op))
     return node.describe();
   return ("'" + op->getName().getStringRef() + "'").str();
@@ -106,7 +81,7 @@ static std::string describe(const Cut &cut, RankedTensorType type) {
 
 /// The op that made `value` computes its shard from shards of its operands.
 std::string ShardPlan::growBackward(Block &block, Value value, const Cut &cut) {
-  if (isParameter(value))
+  if (parameterOf(value))
     return "";
   auto node = value.getDefiningOp<onnx::NodeOp>();
   std::optional<Sharding> sharding =
@@ -189,52 +164,6 @@ void ShardPlan::tryBlock(Value value, const Cut &cut, StringRef what) {
   }
 }
 
-/// Why `parameter` is not a table of classes or embeddings whose rows can be cut.
-std::string ShardPlan::whyNoTable(ParameterOp parameter) const {
-  bool isTable = false;
-  for (Value read : reads.lookup(parameter.getSymNameAttr()))
-    for (OpOperand &use : read.getUses()) {
-      if (readsTable(use)) {
-        isTable = true;
-        continue;
-      }
-      auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      std::optional<Sharding> sharding =
-          node && lossOfClasses(use) ? ops::shardByOperand(node, 1, Cut{0}, 1) : std::nullopt;
-      if (!sharding || sharding->isPartial)
-        return describe(use.getOwner()) + " reads its rows";
-      isTable = true;
-    }
-  if (!isTable)
-    return "nothing reads it";
-  const int64_t rows = parameter.getTensorType().getDimSize(0);
-  return rows % ways == 0
-             ? ""
-             : std::to_string(ways) + " ranks do not divide its " + std::to_string(rows) + " rows";
-}
-
-/// A table of few rows, such as that of positions, is cheaper to hold than the sum of its rows.
-static bool isSmall(RankedTensorType table, int64_t ways) {
-  constexpr int64_t kLeastRows = 64; // of a rank
-  return table.getDimSize(0) < kLeastRows * ways;
-}
-
-void ShardPlan::tryTable(ParameterOp parameter) {
-  const bool hasTable = llvm::any_of(reads.lookup(parameter.getSymNameAttr()), [](Value read) {
-    return llvm::any_of(read.getUses(),
-                        [](OpOperand &use) { return readsTable(use) || lossOfClasses(use); });
-  });
-  if (!hasTable || parameter.getTensorType().getRank() != 2 ||
-      chosen.contains(parameter.getSymNameAttr()))
-    return;
-  if (isSmall(parameter.getTensorType(), ways))
-    return;
-  if (std::string why = whyNoTable(parameter); !why.empty())
-    refused.push_back(("table '" + parameter.getSymName() + "' stays whole: " + why).str());
-  else
-    chosen[parameter.getSymNameAttr()] = Cut{0};
-}
-
 /// The dimension of a product's second operand that is the last of its result.
 static Cut columnsOf(onnx::NodeOp product) {
   return Cut{product.inputType(1).getRank() - (product.getInt("transB", 0) ? 2 : 1)};
@@ -250,8 +179,7 @@ void ShardPlan::choose() {
   for (auto parameter : module.getOps<ParameterOp>())
     tryTable(parameter);
   for (onnx::NodeOp node : nodes) {
-    const ops::OpDef *def = ops::lookup(node);
-    if (!def || def->kind != ops::Kind::Product || node.inputType(1).getRank() != 2)
+    if (!ops::isProduct(node) || node.inputType(1).getRank() != 2)
       continue;
     ParameterOp weight = parameterOf(node.getInputs()[1]);
     if (weight && !chosen.contains(weight.getSymNameAttr()))
@@ -283,9 +211,7 @@ void ShardPlan::write() {
         names.size() == 1
             ? ("parameter '" + names.front() + "'").str()
             : (Twine(names.size()) + " parameters like '" + names.front() + "'").str();
-    remark("sharded", which + ": " +
-                          describe(Cut{shard.getDim(), SmallVector<int64_t>(shard.getParts())},
-                                   cast<RankedTensorType>(type)) +
+    remark("sharded", which + ": " + describe(cutFrom(shard), cast<RankedTensorType>(type)) +
                           " over " + Twine(ways) + " ranks");
   }
   for (const std::string &text : refused)

@@ -26,7 +26,6 @@ public:
 private:
   struct Block;
 
-  bool isParameter(mlir::Value value) const;
   ParameterOp parameterOf(mlir::Value value) const;
   /// Cuts `value`, and all that its cut implies. Returns why that is impossible, or an empty text.
   std::string grow(Block &block, mlir::Value value, const ops::Cut &cut);
@@ -53,11 +52,10 @@ private:
 /// The values of `step` that depend on a parameter and hold floats.
 llvm::DenseSet<mlir::Value> findActive(mlir::ModuleOp module, mlir::func::FuncOp step);
 
-/// Whether `use` reads a table of embeddings, whose rows a Gather takes.
-bool readsTable(mlir::OpOperand &use);
-/// The cross-entropy that alone reads the product of `use`, whose columns are its classes, through
-/// views; null otherwise.
-onnx::NodeOp lossOfClasses(mlir::OpOperand &use);
+/// How `shard` cuts a tensor.
+ops::Cut cutFrom(ShardAttr shard);
+/// The name of `op`, for messages.
+std::string describe(mlir::Operation *op);
 
 } // namespace zero
 
