@@ -70,6 +70,26 @@ bool isSetting(onnx::NodeOp node, OpOperand &operand) {
   return node.isAnyOf({op::Slice, op::CumSum, op::Split}) && operand.getOperandNumber() > 0;
 }
 
+DenseElementsAttr shortened(DenseElementsAttr value, int64_t dim, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  if (value.isSplat())
+    return value.resizeSplat(type);
+  const int64_t from = cast<RankedTensorType>(value.getType()).getDimSize(dim), to = shape[dim];
+  int64_t inner = 1;
+  for (int64_t extent : shape.drop_front(dim + 1))
+    inner *= extent;
+  SmallVector<Attribute> elements, kept;
+  llvm::append_range(elements, value.getValues<Attribute>());
+  for (auto [index, element] : llvm::enumerate(elements)) {
+    const int64_t along = int64_t(index) / inner % from;
+    if (element != elements[index - along * inner])
+      return {};
+    if (along < to)
+      kept.push_back(element);
+  }
+  return DenseElementsAttr::get(type, kept);
+}
+
 std::optional<int64_t> dimAfterReshape(ArrayRef<int64_t> from, int64_t dim, ArrayRef<int64_t> to,
                                        int64_t parts) {
   auto product = [](ArrayRef<int64_t> extents) {

@@ -24,6 +24,10 @@ bool isSetting(onnx::NodeOp node, mlir::OpOperand &operand);
 /// the elements of each of `parts` equal parts of one are a part of the other.
 std::optional<int64_t> dimAfterReshape(llvm::ArrayRef<int64_t> from, int64_t dim,
                                        llvm::ArrayRef<int64_t> to, int64_t parts);
+/// `value` with the shape `shape`, which has fewer indices along `dim`, if it has the same elements
+/// at all indices along it; null otherwise.
+mlir::DenseElementsAttr shortened(mlir::DenseElementsAttr value, int64_t dim,
+                                  llvm::ArrayRef<int64_t> shape);
 /// Whether `value` is a tensor of zeros, possibly expanded.
 bool isZero(mlir::Value value);
 bool isFloatTensor(mlir::Value value);

@@ -109,10 +109,11 @@ FailureOr<Value> Splitter::localize(onnx::NodeOp node, Value value, int64_t dim)
   shape[dim] /= parts;
   builder.setInsertionPoint(node);
   NodeBuilder nodes(builder, node.getLoc(), node.getNode());
-  SplatElementsAttr splat;
-  if (matchPattern(value, m_Constant(&splat)))
-    return arith::ConstantOp::create(builder, node.getLoc(), splat.resizeSplat(type.clone(shape)))
-        .getResult();
+  // A mask is mostly the same for all samples.
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    if (DenseElementsAttr part = shortened(constant, dim, shape))
+      return arith::ConstantOp::create(builder, node.getLoc(), part).getResult();
   auto expand = value.getDefiningOp<onnx::NodeOp>();
   if (expand && expand.is(op::Expand)) {
     RankedTensorType from = tensorType(expand.getInputs()[0]);
