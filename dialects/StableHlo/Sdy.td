@@ -14,8 +14,8 @@ def Sdy_Dialect : Dialect {
   let cppNamespace = "::zero::sdy";
   let summary = "Annotations of Shardy that JAX prints";
   let description = [{
-    How tensors are divided over devices in the program that JAX traced. Zero has a placement of its
-    own and reads none of it. Attributes are stored as their text.
+    How tensors are divided over devices in the program that JAX traced. Attributes are stored as
+    their text. `zero-bind-arguments` reads the shardings of arguments; all else is ignored.
   }];
   let extraClassDeclaration = [{
     ::mlir::Attribute parseAttribute(::mlir::DialectAsmParser &parser,

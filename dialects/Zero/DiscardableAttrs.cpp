@@ -78,10 +78,12 @@ const Known kKnown[] = {
     {"zero.lost_parameters", OnModule, kList, "a list"},
     {"zero.absent_parameters", OnModule, kList, "a list"},
     {"zero.initializers", OnModule, kDictionary, "a dictionary"},
+    {"zero.program_mesh", OnModule, kString, "a string"},
     // What the file of the model says about a tensor. No pass rewrites symbols of this dialect.
     {"zero.exported_as", OnState, kString, "a string"},
     {"zero.aliases", OnState, kList, "a list"},
     {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
+    {"zero.sharded_dim", OnState, kInteger, "an integer"},
     {"zero.shard", OnState, isKind<ShardAttr>, "#zero.shard<...>"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {"zero.kernel", OnFunction, kUnit, "no value"},

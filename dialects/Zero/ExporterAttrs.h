@@ -29,6 +29,12 @@ inline constexpr llvm::StringLiteral kAliasesAttr = "zero.aliases";
 /// On the module: for each tensor that the model's file has under another name, or as one
 /// with others, the name of its initializer there, or "" if it has none of its own.
 inline constexpr llvm::StringLiteral kInitializersAttr = "zero.initializers";
+/// On the module: sizes of Zero's axes that follow from the mesh of the program, as of --mesh:
+/// "data=2,tensor=2". The driver takes it away.
+inline constexpr llvm::StringLiteral kProgramMeshAttr = "zero.program_mesh";
+/// On a state or parameter, until zero-plan-shards: the dimension that the program shards over the
+/// ranks along the axis tensor.
+inline constexpr llvm::StringLiteral kShardedDimAttr = "zero.sharded_dim";
 
 } // namespace zero
 

@@ -4,6 +4,7 @@
 
 #include "EmitOnnx.h"
 #include "LocalBatch.h"
+#include "ProgramMesh.h"
 #include "WholeStep.h"
 #include "zero/Driver/Register.h"
 #include "zero/Emit/Emit.h"
@@ -35,6 +36,10 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   input.verbose = options.phases.import.verbose;
   input.checkData = !options.planOnly;
   input.batch = options.localBatch;
+  if (!options.takesMesh)
+    input.mesh = options.phases.shard.mesh.empty()
+                     ? "data=" + std::to_string(options.phases.dataRanks())
+                     : options.phases.shard.mesh.getValue();
   input.parts = uint64_t(options.phases.dataRanks()) * options.phases.step.microBatches;
   return readModel(input, context);
 }
@@ -194,7 +199,7 @@ static void printDisk(const PlanSummary &summary, const CompilerOptions &options
          << rate(planning::Link::DiskWrite) << " for all ranks together, " << source << "\n";
 }
 
-LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report) {
+LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &report) {
   const auto start = std::chrono::steady_clock::now();
   DialectRegistry registry;
   registerDialects(registry);
@@ -210,9 +215,9 @@ LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &re
   if (std::string error = options.phases.loadMachine(machine); !error.empty())
     return emitError(UnknownLoc::get(&context)) << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
-  if (!module || failed(checkLocalBatch(*module, options)) ||
-      failed(checkWholeStep(*module, options)) || failed(runPhases(*module, options, machine)) ||
-      failed(checkLearningRate(*module, options)))
+  if (!module || failed(takeProgramMesh(*module, options)) ||
+      failed(checkLocalBatch(*module, options)) || failed(checkWholeStep(*module, options)) ||
+      failed(runPhases(*module, options, machine)) || failed(checkLearningRate(*module, options)))
     return failure();
   decisions.print(report, options.phases.import.verbose);
   auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);

@@ -24,6 +24,7 @@ void zero::addProgram(OpPassManager &pm, const ProgramOptions &options) {
   bind.tie.assign(options.tie.begin(), options.tie.end());
   bind.forwardOnly = options.forwardOnly;
   bind.verbose = options.verbose;
+  bind.mesh = options.mesh;
   pm.addPass(createBindArguments(bind));
   pm.addPass(createSplitBatch({options.parts}));
 }

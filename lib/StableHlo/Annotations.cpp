@@ -30,10 +30,17 @@ static LogicalResult customCall(Operation *op, Emitter &b, SmallVectorImpl<Value
   return identity(op, b, results);
 }
 
+/// The body computes with the shards of one device, and exchanges them itself.
+static LogicalResult manualComputation(Operation *, Emitter &b, SmallVectorImpl<Value> &) {
+  return b.refuse("expected a program of whole tensors, got a part that computes on the shards of "
+                  "a device (jax.shard_map); write it with jit and shardings");
+}
+
 void addAnnotationRules(RuleTable &table) {
   table["stablehlo.optimization_barrier"] = identity;
   table["stablehlo.custom_call"] = customCall;
   table["sdy.sharding_constraint"] = identity;
+  table["sdy.manual_computation"] = manualComputation;
 }
 
 } // namespace zero::hlo

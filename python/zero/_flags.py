@@ -204,7 +204,7 @@ FLAGS = {
     "mesh": Flag(
         "mesh", "text", "data=N,tensor=N",
         "ranks along axes: those along data have different parts of the batch, those along tensor"
-        " hold shards of parameters and activations (data=--ranks)"),
+        " hold shards of parameters and activations (data=--ranks, or that of a JAX program)"),
     "micro_batch_order": Flag(
         "micro-batch-order", "word", "horizontal|vertical|auto",
         "run each micro-batch as a whole (horizontal), or each part of the step for all "
@@ -293,7 +293,8 @@ FLAGS = {
         "znver4 (native)"),
     "tensor_plan": Flag(
         "tensor-plan", "text", "auto|file",
-        "what is sharded along tensor: auto, or a file with lines 'pattern: style' (auto)"),
+        "what is sharded along tensor: auto, which follows the shardings of a JAX program, or a "
+        "file with lines 'pattern: style' (auto)"),
     "threads_per_rank": Flag(
         "threads-per-rank", "integer", "N",
         "threads of a rank that the workspace is planned for (1); matrix products with another "

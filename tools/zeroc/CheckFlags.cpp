@@ -215,12 +215,14 @@ void Checker::checkMesh() {
     return fail(keyOf("mesh") + ": " + wrong);
   if (isGiven("mesh"))
     expectAbsent("ranks", "--mesh, whose axis data it is");
+  if (options.takesMesh) // The flags are checked again when the model has said its ranks.
+    return;
   if (!phases.shard.any()) {
     for (StringRef flag : {"tensor-plan", "sequence-parallel"})
       expectAbsent(flag, "one rank along tensor: expected --mesh=...,tensor=N");
     return;
   }
-  const std::string sharded = "--mesh=" + phases.shard.mesh.getValue();
+  const std::string sharded = keyOf("mesh") + "=" + phases.shard.mesh.getValue();
   if (phases.differentiate.tileParamsOver.getValue() != 0)
     expectAbsent("tile-params-over", sharded + ", which does not tile what it shards");
   std::string wrong;
@@ -236,7 +238,8 @@ void Checker::checkPlan() {
   const uint64_t ranks = phases.ranks();
   expectFrom1To(isGiven("mesh") ? "mesh" : "ranks",
                 options.planOnly ? kMostPlannedRanks : rt::kMostRanks, ranks);
-  if (const unsigned each = phases.place.ranksPerNode; each && ranks % each != 0)
+  if (const unsigned each = phases.place.ranksPerNode;
+      each && ranks % each != 0 && !options.takesMesh)
     refuse("ranks-per-node",
            isGiven("mesh") ? ("a divisor of " + Twine(ranks) + " ranks").str()
                            : ("a divisor of --ranks=" + Twine(ranks)).str(),

@@ -221,6 +221,14 @@ static void printConfig(const Config &config) {
                  << "\n";
 }
 
+/// Whether the model may say the ranks: nothing else does, and the batch of no configuration counts
+/// on them.
+static bool takesMesh(const CompilerOptions &options, const GivenFlags &given) {
+  const Frontend *frontend = findFrontend(options.input);
+  return frontend && frontend->bringsMesh && !given.contains("mesh") && !given.contains("ranks") &&
+         options.localBatch == 0 && options.emitOnnx.empty();
+}
+
 /// Applies the configuration, then all checks.
 static CommandLineResult complete(CompilerOptions &options, const GivenFlags &byHand) {
   GivenFlags given = byHand;
@@ -233,6 +241,8 @@ static CommandLineResult complete(CompilerOptions &options, const GivenFlags &by
     if (!error.empty())
       return wrong(error);
   }
+  options.takesMesh = takesMesh(options, given);
+  options.check = [](const CompilerOptions &all) { return checkFlags(all, all.given); };
   if (std::string error = checkFlags(options, given); !error.empty())
     return wrong(error);
   options.given = given;

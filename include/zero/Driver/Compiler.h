@@ -9,6 +9,8 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
+
 namespace zero {
 
 /// A flag that was set, in the form of messages: {"--zero-stage", "3"}, or by its key in the
@@ -41,6 +43,12 @@ struct CompilerOptions {
   uint64_t localBatch = 0;   ///< samples of a rank's batch, if the configuration sets them
   std::string localBatchKey; ///< the setting: "ds.json: train_micro_batch_size_per_gpu=4"
   GivenFlags given; ///< set by the tool: flags that have no effect on some models are errors
+  /// Set by the tool: neither flags nor configuration say the ranks, so the model may. Reset when
+  /// it is read.
+  bool takesMesh = false;
+  /// Set by the tool with `takesMesh`: checks all flags again, with the ranks of the model. Returns
+  /// an error message, or an empty string.
+  std::function<std::string(const CompilerOptions &)> check;
   PhaseOptions phases;
 };
 
@@ -62,8 +70,8 @@ std::string checkOutput(const CompilerOptions &options);
 
 /// Compiles: reads the model, runs the phases, prints the trained parameters and the certificate to
 /// `report`, writes the executable unless only the plan is requested, and the reports. Then prints
-/// the time of compilation to `report`.
-llvm::LogicalResult compileModel(const CompilerOptions &options, llvm::raw_ostream &report);
+/// the time of compilation to `report`. Sets the mesh of `options` if the model says it.
+llvm::LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &report);
 
 } // namespace zero
 

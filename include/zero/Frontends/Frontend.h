@@ -26,8 +26,9 @@ struct FrontendInput {
   bool forwardOnly = false;           ///< all outputs, no loss
   bool verbose = false;               ///< list all items of an error
   bool checkData = true;              ///< check that data files exist and are long enough
-  uint64_t parts = 1;                 ///< ranks times micro-batches, which may divide a batch
-  int64_t batch = 0;                  ///< binds a symbolic leading dimension; 0: not known
+  std::string mesh;                   ///< ranks, as --mesh; empty: a program may say them
+  uint64_t parts = 1; ///< data-parallel ranks of `mesh`, times micro-batches: may divide a batch
+  int64_t batch = 0;  ///< binds a symbolic leading dimension; 0: not known
 };
 
 /// One front end; see docs/design/frontends.md.
@@ -39,6 +40,8 @@ struct Frontend {
   std::vector<FrontendFlag> flags;
   /// Whether zero-run --save can write trained parameters into a copy of the file.
   bool takesParametersBack = false;
+  /// Whether a model may say on which mesh it runs: `zero.program_mesh` on its module.
+  bool bringsMesh = false;
   /// Whether a file that begins with `head`, the whole file if it is short, has this format.
   bool (*recognises)(llvm::StringRef head) = nullptr;
   /// Reads the model: a module with `func.func @step`. On error: diagnostics and null.

@@ -15,7 +15,8 @@ namespace zero {
 struct ProgramOptions {
   std::string roles, loss;
   std::vector<std::string> carry, zeros, tie;
-  uint64_t parts = 1; ///< ranks times micro-batches
+  std::string mesh;   ///< sizes of axes; empty: those of the program
+  uint64_t parts = 1; ///< data-parallel ranks, unless they are the program's, times micro-batches
   bool forwardOnly = false;
   bool verbose = false;
 };

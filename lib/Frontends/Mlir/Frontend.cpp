@@ -58,6 +58,7 @@ static FailureOr<ProgramOptions> programOptions(const FrontendInput &input, MLIR
   ProgramOptions options;
   options.roles = input.flags.lookup("roles");
   options.loss = input.flags.lookup("loss");
+  options.mesh = input.mesh;
   options.parts = input.parts;
   options.forwardOnly = input.forwardOnly;
   options.verbose = input.verbose;
@@ -120,6 +121,7 @@ void registerMlirFrontend() {
        "the state of the next step; both may have one *"},
       {"zeros", "PATTERN,...", "carried inputs without an initializer that start as zero"},
       {"tie", "A=B,...", "inputs A and B of a program are one tensor, as tied weights are"}};
+  mlir.bringsMesh = true;
   mlir.recognises = beginsMlir;
   mlir.read = readMlir;
   registerFrontend(std::move(mlir));

@@ -139,8 +139,9 @@ private:
         builder, state.getLoc(), state.getSymName(), state.getTensorType(), state.getDataAttr(),
         state.getSplatAttr(), frozen, PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(),
         IntegerAttr(), state.getRequired(), state.getRandomAttr());
-    if (Attribute aliases = state->getAttr(kAliasesAttr))
-      parameter->setAttr(kAliasesAttr, aliases);
+    for (StringRef kept : {StringRef(kAliasesAttr), StringRef(kShardedDimAttr)})
+      if (Attribute value = state->getAttr(kept))
+        parameter->setAttr(kept, value);
     state.erase();
     remark::passed(parameter.getLoc(),
                    remark::RemarkOpts::name(frozen ? "frozen" : "trained").category("parameters"))

@@ -32,7 +32,7 @@ public:
 
 private:
   LogicalResult declareState();
-  Operation *createState(const ProgramArgument &argument, RankedTensorType type, bool isZero);
+  Operation *createState(unsigned index, RankedTensorType type, bool isZero);
   Operation *createParameter(const ProgramArgument &argument, RankedTensorType type, bool isZero);
   llvm::SmallVector<unsigned> argumentsOf(unsigned index) const;
   llvm::SmallVector<unsigned> gradientsOf(unsigned index) const;
@@ -58,8 +58,8 @@ static StringRef symbolOf(StringRef name) { return name == kStepName ? "step.val
 static bool isState(const ProgramArgument &argument) { return argument.role != ArgumentRole::Data; }
 
 /// State whose value a run gives, or that begins as zero.
-Operation *Binder::createState(const ProgramArgument &argument, RankedTensorType type,
-                               bool isZero) {
+Operation *Binder::createState(unsigned index, RankedTensorType type, bool isZero) {
+  const ProgramArgument &argument = roles.arguments[index];
   StringRef symbol = symbolOf(argument.name);
   FloatAttr splat = isZero ? builder.getF64FloatAttr(0) : FloatAttr();
   auto state = StateOp::create(builder, program.getLoc(), Role::Constant, symbol,
@@ -69,6 +69,9 @@ Operation *Binder::createState(const ProgramArgument &argument, RankedTensorType
     state->setAttr(
         kExportedAsAttr,
         builder.getStringAttr(argument.role == ArgumentRole::Parameter ? "parameter" : "buffer"));
+  for (unsigned same : argumentsOf(index))
+    if (Attribute dim = program.getArgAttr(same, kShardedDimAttr))
+      state->setAttr(kShardedDimAttr, dim);
   return state;
 }
 
@@ -124,7 +127,7 @@ LogicalResult Binder::declareState() {
     builder.setInsertionPoint(program);
     StringRef symbol = symbolOf(argument.name);
     Operation *state = gradientsOf(index).empty() || options.forwardOnly
-                           ? createState(argument, type, isZero)
+                           ? createState(index, type, isZero)
                            : createParameter(argument, type, isZero);
     setAliases(state, index);
     Value read;
@@ -295,7 +298,7 @@ struct BindArguments : impl::BindArgumentsBase<BindArguments> {
     if (failed(program))
       return signalPassFailure();
     FailureOr<ProgramRoles> found = findRoles(*program, options);
-    if (failed(found) || failed(readShardings(*program, *found)) ||
+    if (failed(found) || failed(readShardings(*program, *found, mesh)) ||
         failed(Binder(getOperation(), *program, *found, options).run()))
       signalPassFailure();
   }

@@ -8,6 +8,8 @@
 #include "zero/StableHlo/Convert.h"
 #include "zero/Transforms/Program/Passes.h"
 
+#include "mlir/IR/Remarks.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -28,12 +30,15 @@ namespace {
 struct ConvertStableHlo : impl::ConvertStableHloBase<ConvertStableHlo> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    unsigned numConstraints = 0;
+    module.walk([&](sdy::ShardingConstraintOp) { ++numConstraints; });
     for (auto function : module.getOps<func::FuncOp>())
       if (hasWork(function) && failed(hlo::convertFunction(function)))
         return signalPassFailure();
-    // Names of devices, to which only annotations refer.
-    for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
-      mesh.erase();
+    if (numConstraints > 0)
+      remark::passed(module.getLoc(), remark::RemarkOpts::name("constraints").category("import"))
+          << "constraints on the sharding of intermediate values (" +
+                 std::to_string(numConstraints) + ") are ignored: they change no value";
   }
 };
 } // namespace

@@ -12,9 +12,11 @@
 #include "BatchDims.h"
 #include "Roles.h"
 #include "dialects/Onnx/Operators.h"
+#include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"
+#include "zero/Options/MeshAxes.h"
 #include "zero/Transforms/Program/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -418,13 +420,21 @@ LogicalResult Splitter::run() {
   return success();
 }
 
+/// The number of ranks along the axis data, if they are those of the program; else 1.
+static int64_t ranksOfProgram(ModuleOp module) {
+  MeshAxes axes;
+  auto mesh = module->getAttrOfType<StringAttr>(kProgramMeshAttr);
+  return mesh && parseMesh(mesh, axes).empty() ? axisSize(axes, "data") : 1;
+}
+
 namespace {
 struct SplitBatch : impl::SplitBatchBase<SplitBatch> {
   using SplitBatchBase::SplitBatchBase;
 
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>(kStepName);
-    if (step && failed(Splitter(getOperation(), step, int64_t(parts)).run()))
+    const int64_t all = int64_t(parts) * ranksOfProgram(getOperation());
+    if (step && failed(Splitter(getOperation(), step, all).run()))
       signalPassFailure();
   }
 };

@@ -1,6 +1,7 @@
 //===- PlanShards.cpp - choose which parameters are sharded ---------------===//
 
 #include "ShardPlan.h"
+#include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Mesh.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Options/MeshAxes.h"
@@ -52,11 +53,21 @@ struct PlanShards : zero::impl::PlanShardsBase<PlanShards> {
     }
     writeMesh(module, axes);
     ShardPlan shards(module, *step, Mesh(module).tensorRanks());
-    if (plan == "auto")
-      shards.choose();
-    else if (failed(readFile(shards)))
+    if (failed(choose(shards)))
       return signalPassFailure();
     shards.write();
+    for (auto parameter : module.getOps<ParameterOp>())
+      parameter->removeAttr(kShardedDimAttr);
+  }
+
+  LogicalResult choose(ShardPlan &shards) {
+    if (plan != "auto")
+      return readFile(shards);
+    if (llvm::any_of(getOperation().getOps<ParameterOp>(),
+                     [](ParameterOp parameter) { return parameter->hasAttr(kShardedDimAttr); }))
+      return shards.readProgram();
+    shards.choose();
+    return success();
   }
 
   LogicalResult readFile(ShardPlan &shards) {

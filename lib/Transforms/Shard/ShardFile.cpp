@@ -29,18 +29,18 @@ static constexpr StringLiteral kStyles[] = {
     "sequence_parallel",
 };
 
-/// The parts of a dimension that is queries, keys and values one behind the other: as the attention
-/// that reads the product says, or else three equal ones.
-static SmallVector<int64_t> packedParts(onnx::NodeOp product, int64_t extent) {
-  Value value = product.getResult(0);
+SmallVector<int64_t> packedParts(onnx::NodeOp node, int64_t extent) {
+  Value value = node.getResult(0);
   while (!value.use_empty()) {
     auto reader = dyn_cast<onnx::NodeOp>(*value.user_begin());
     if (!reader)
       break;
     if (reader.is(own::Attention) && reader.getAttrs().contains(kPackedHeads)) {
       AttentionForm form(reader);
-      return {form.query.heads * form.query.width, form.key.heads * form.key.width,
-              form.value.heads * form.value.width};
+      SmallVector<int64_t> parts{form.query.heads * form.query.width,
+                                 form.key.heads * form.key.width,
+                                 form.value.heads * form.value.width};
+      return llvm::sum_of(parts, int64_t(0)) == extent ? parts : SmallVector<int64_t>();
     }
     if (reader.is(op::Split)) {
       SmallVector<int64_t> parts;
@@ -53,7 +53,15 @@ static SmallVector<int64_t> packedParts(onnx::NodeOp product, int64_t extent) {
       break;
     value = reader.getResult(0);
   }
-  return extent % 3 == 0 ? SmallVector<int64_t>(3, extent / 3) : SmallVector<int64_t>();
+  return {};
+}
+
+/// The parts of packed columns, or else three equal ones.
+static SmallVector<int64_t> packedColumns(onnx::NodeOp node, int64_t extent) {
+  SmallVector<int64_t> parts = packedParts(node, extent);
+  if (parts.empty() && extent % 3 == 0)
+    parts.assign(3, extent / 3);
+  return parts;
 }
 
 std::optional<Cut> ShardPlan::cutFor(ParameterOp parameter, StringRef style) const {
@@ -69,15 +77,14 @@ std::optional<Cut> ShardPlan::cutFor(ParameterOp parameter, StringRef style) con
           return Cut{transB ? 1 : 0};
         Cut cut{transB ? 0 : 1};
         if (style == "packed_colwise")
-          cut.parts = packedParts(node, type.getDimSize(cut.dim));
+          cut.parts = packedColumns(node, type.getDimSize(cut.dim));
         return cut;
       }
       // A bias: behind the sum of a product by rows it is whole.
       if (type.getRank() == 1 && style != "rowwise" && node) {
         Cut cut{0};
-        onnx::NodeOp product = node;
         if (style == "packed_colwise")
-          cut.parts = packedParts(product, type.getDimSize(0));
+          cut.parts = packedColumns(node, type.getDimSize(0));
         return cut;
       }
     }
@@ -104,6 +111,17 @@ static SmallVector<StringRef> namesOf(ParameterOp parameter) {
   return names;
 }
 
+LogicalResult ShardPlan::cutAs(ParameterOp parameter, const Cut &cut, const Twine &source) {
+  RankedTensorType type = parameter.getTensorType();
+  // About no line of the program, whose first may be long.
+  if (!ops::shardShape(type, cut, ways))
+    return emitError(UnknownLoc::get(module.getContext()))
+           << source << ": expected a number of ranks that divides dimension " << cut.dim << " of '"
+           << modelName(parameter) << "', " << type.getDimSize(cut.dim) << " indices, got " << ways;
+  chosen[parameter.getSymNameAttr()] = cut;
+  return success();
+}
+
 LogicalResult ShardPlan::read(StringRef text) {
   SmallVector<StringRef> lines;
   text.split(lines, '\n');
@@ -111,9 +129,8 @@ LogicalResult ShardPlan::read(StringRef text) {
     StringRef line = whole.split('#').first.trim();
     if (line.empty())
       continue;
-    auto fail = [&] {
-      return emitError(module.getLoc()) << "line " << index + 1 << " of --tensor-plan: ";
-    };
+    const std::string source = ("line " + Twine(index + 1) + " of --tensor-plan").str();
+    auto fail = [&] { return emitError(module.getLoc()) << source << ": "; };
     auto [patternText, style] = line.rsplit(':');
     patternText = patternText.trim(" \t\"'");
     style = style.trim(" \t\"',");
@@ -138,11 +155,8 @@ LogicalResult ShardPlan::read(StringRef text) {
       if (!cut)
         return fail() << "expected " << expectedBy(style) << " for '" << style << "', got '"
                       << modelName(parameter) << "', " << type;
-      if (!ops::shardShape(type, *cut, ways))
-        return fail() << "expected a number of ranks that divides dimension " << cut->dim << " of "
-                      << "'" << modelName(parameter) << "', " << type.getDimSize(cut->dim)
-                      << " indices, got " << ways;
-      chosen[parameter.getSymNameAttr()] = *cut;
+      if (failed(cutAs(parameter, *cut, source)))
+        return failure();
     }
     if (!isUsed)
       return fail() << "expected a pattern that matches a parameter or its module, got '"

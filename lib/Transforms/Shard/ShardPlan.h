@@ -20,6 +20,8 @@ public:
   void choose();
   /// Follows the lines of a file. Fails after an error.
   llvm::LogicalResult read(llvm::StringRef text);
+  /// Follows the shardings of the program (`zero.sharded_dim`). Fails after an error.
+  llvm::LogicalResult readProgram();
   /// Writes the choice on the parameters and reports it.
   void write();
 
@@ -37,6 +39,9 @@ private:
   void tryTable(ParameterOp parameter);
   std::string whyNoTable(ParameterOp parameter) const;
   std::optional<ops::Cut> cutFor(ParameterOp parameter, llvm::StringRef style) const;
+  llvm::SmallVector<int64_t> partsAlong(ParameterOp parameter, int64_t dim) const;
+  /// Cuts `parameter`. Fails after an error that begins with `source`.
+  llvm::LogicalResult cutAs(ParameterOp parameter, const ops::Cut &cut, const llvm::Twine &source);
 
   mlir::ModuleOp module;
   mlir::func::FuncOp step;
@@ -52,6 +57,9 @@ private:
 /// The values of `step` that depend on a parameter and hold floats.
 llvm::DenseSet<mlir::Value> findActive(mlir::ModuleOp module, mlir::func::FuncOp step);
 
+/// The parts of a dimension of `extent` that is queries, keys and values one behind the other, or
+/// that a Split divides, as the reader of the result of `node` says; empty if none does.
+llvm::SmallVector<int64_t> packedParts(onnx::NodeOp node, int64_t extent);
 /// How `shard` cuts a tensor.
 ops::Cut cutFrom(ShardAttr shard);
 /// The name of `op`, for messages.

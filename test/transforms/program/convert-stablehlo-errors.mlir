@@ -30,3 +30,17 @@ func.func @main(%x: tensor<4x4xf32>, %i: tensor<i32>) {
   %3 = "stablehlo.dynamic_slice"(%x, %i) <{slice_sizes = array<i64: 1, 5>}> : (tensor<4x4xf32>, tensor<i32>) -> tensor<1x5xf32>
   return
 }
+
+// -----
+
+// jax.shard_map: the shapes in its body are those of one device.
+
+// expected-error @below {{1 op is not supported}}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note @below {{sdy.manual_computation: expected a program of whole tensors, got a part that computes on the shards of a device (jax.shard_map); write it with jit and shardings}}
+  %0 = "sdy.manual_computation"(%x) <{in_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>, manual_axes = #sdy<manual_axes{"x"}>, out_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}> ({
+  ^bb0(%y: tensor<2xf32>):
+    "sdy.return"(%y) : (tensor<2xf32>) -> ()
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -87,13 +87,15 @@ struct ShardOptions : Group {
 
   Option<std::string> mesh{
       parent, "mesh",
-      llvm::cl::desc("ranks along axes: those along data have different parts of the batch, those "
-                     "along tensor hold shards of parameters and activations (data=--ranks)"),
+      llvm::cl::desc(
+          "ranks along axes: those along data have different parts of the batch, those "
+          "along tensor hold shards of parameters and activations (data=--ranks, or that "
+          "of a JAX program)"),
       llvm::cl::value_desc("data=N,tensor=N")};
   Option<std::string> plan{
       parent, "tensor-plan",
-      llvm::cl::desc("what is sharded along tensor: auto, or a file with lines 'pattern: style' "
-                     "(auto)"),
+      llvm::cl::desc("what is sharded along tensor: auto, which follows the shardings of a JAX "
+                     "program, or a file with lines 'pattern: style' (auto)"),
       llvm::cl::init("auto"), llvm::cl::value_desc("auto|file")};
 
   Option<bool> sequenceParallel{

@@ -51,7 +51,8 @@ def ConvertStableHlo : Pass<"zero-convert-stablehlo", "::mlir::ModuleOp"> {
 
     Slices that an unrolled `scan` writes into a tensor are read back as they are, and a tensor that
     is written slice by slice is one Concat. Indices are clamped, and updates out of bounds left
-    out, as StableHLO defines. All ops that have no such form are listed in one error.
+    out, as StableHLO defines. All ops that have no such form are listed in one error. Constraints on
+    the sharding of intermediate values are dropped, as a remark says: they change no value.
 
     ```mlir
     %y = "stablehlo.add"(%a, %b) : ...                                 // before
@@ -154,6 +155,12 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
     Two arguments with one target in `roles`, or a pair of `tie`, are one parameter, whose gradient
     is the sum of both: exporters of joint graphs split tied weights.
 
+    Shardings of Shardy on arguments (`sdy.sharding`) say what ranks divide. Data that is sharded
+    along its first dimension is marked for `zero-split-batch`. Parameters that are sharded along
+    another axis get `zero.sharded_dim`, which `zero-plan-shards` follows, unless `mesh` has one
+    rank along `tensor`. Without `mesh` the sizes are those of the program, which are written on the
+    module as `zero.program_mesh`.
+
     The loss is the only result of one float that is not state, or the one that `loss` names. Names
     are those of the file `roles`, of attributes (`zero.name`, `jax.result_info`) or of locations;
     else `arg0`, `result0` and so on.
@@ -178,6 +185,8 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
                "pairs IN=OUT of an argument and the result that is its next value">,
     ListOption<"zeros", "zeros", "std::string", "glob patterns of state that begins as zero">,
     ListOption<"tie", "tie", "std::string", "pairs A=B of arguments that are one tensor">,
+    Option<"mesh", "mesh", "std::string", /*default=*/"",
+           "sizes of the axes data and tensor; those of the program if empty">,
     Option<"forwardOnly", "forward-only", "bool", /*default=*/"false",
            "return all results; nothing is trained">,
     Option<"verbose", "verbose", "bool", /*default=*/"false",
@@ -194,7 +203,8 @@ def SplitBatch : Pass<"zero-split-batch", "::mlir::ModuleOp"> {
     shapes that follow become those of a part. Sums over the batch are multiplied by the number of
     parts, so that means over ranks have the values of the program. A node for which no rule
     exists, or that uses a value of all samples for single ones, such as statistics of the batch,
-    is an error that names it.
+    is an error that names it. If the module has the mesh of the program (`zero.program_mesh`), the
+    number of parts is `parts` times its size along `data`.
 
     ```mlir
     func.func @step(%x: tensor<8x4xf32> {zero.binding = "x", zero.split}) ...     // before
@@ -206,7 +216,8 @@ def SplitBatch : Pass<"zero-split-batch", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"parts", "parts", "uint64_t", /*default=*/"1",
-                        "the number of ranks times that of micro-batches">];
+                        "the number of ranks, unless it is that of the program, times that of "
+                        "micro-batches">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect",
                            "::zero::ZeroDialect"];
 }

@@ -17,6 +17,8 @@ def PlanShards : Pass<"zero-plan-shards", "::mlir::ModuleOp"> {
       heads share keys and values.
     - A table of embeddings by rows, and a projection to classes that only a cross-entropy reads.
 
+    If a program shards parameters itself (`zero.sharded_dim`), `auto` follows it.
+
     A value between the products that another operator reads whole, or a dimension that the ranks
     do not divide, leaves a block whole; a remark of category "tensor" says which and why.
     Otherwise `plan` is the path of a file: lines `pattern: style`, with the styles of Hugging

@@ -1,6 +1,8 @@
 // RUN: zero-opt %s --zero-convert-stablehlo | FileCheck %s
+// RUN: zero-opt %s --zero-convert-stablehlo -o /dev/null --remark-format=emitRemark --remarks-filter=import 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Where JAX placed a tensor does not matter here.
+// REMARK: constraints on the sharding of intermediate values (1) are ignored: they change no value
 
 // CHECK-LABEL: func.func @shardings
 "sdy.mesh"() <{sym_name = "mesh", mesh = #sdy.mesh<["x"=2]>}> : () -> ()
