@@ -106,6 +106,16 @@ def check_other_meshes(checks, program):
         program.check(checks, " ".join(flags), program.train(*flags))
 
 
+def check_processes(checks, program, own):
+    """Processes that compile the program for a mesh themselves."""
+    log = program.work / "processes.jsonl"
+    run_tool("zero-run", program.path, *program.flags, "--mesh=data=2,tensor=2", "--processes=2",
+             f"--weights={program.base}-params.npz", f"--data={program.base}-batch.npz",
+             "--steps=3", "--quiet", f"--log={log}")
+    losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
+    checks.that(losses == list(own.losses[:3]), f"processes: {losses}, not {own.losses[:3]}")
+
+
 def check_errors(checks, program):
     for words, *flags in (("expected a number of ranks that divides dimension", "--mesh=tensor=3"),
                           ("expected a batch that 3 ranks", "--ranks=3"),
@@ -127,6 +137,7 @@ def main():
         check_plan(checks, program, own)
         check_other_meshes(checks, program)
     check_attention(checks, program)
+    check_processes(checks, program, own)
     check_errors(checks, program)
     checks.finish()
 

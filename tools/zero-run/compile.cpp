@@ -5,6 +5,7 @@
 #include "runtime/support/temporary.h"
 #include "tools/process/process.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -81,13 +82,20 @@ static Status await(pid_t child, const Job &job, int &exitCode) {
   return {};
 }
 
+/// Whether flags of zeroc say the ranks along each axis.
+static bool hasMesh(const Options &options) {
+  return std::ranges::any_of(options.compilerFlags, [](const std::string &word) {
+    return word == "--mesh" || word.starts_with("--mesh=");
+  });
+}
+
 /// Runs zeroc, which writes `compiled`.
 static Status compile(const Options &options, const Job &job, const std::string &compiled,
                       bool &reported) {
   std::vector<std::string> words = {besideUs("zeroc"), options.model};
   words.insert(words.end(), options.compilerFlags.begin(), options.compilerFlags.end());
   words.insert(words.end(), {"-o", compiled});
-  if (job.isOneOfMany() && !options.ranks)
+  if (job.isOneOfMany() && !options.ranks && !hasMesh(options))
     words.push_back("--ranks=" + std::to_string(uint64_t(job.processes()) *
                                                 options.ranksPerProcess.value_or(1)));
   if (!options.nvmeDir.empty())
