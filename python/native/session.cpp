@@ -65,7 +65,7 @@ Session::Session(std::shared_ptr<Executable> of, const nb::dict &options)
     : executable(std::move(of)) {
   zero_rt_session_options given;
   zero_rt_session_options_default(&given);
-  std::string device, gpus, nvmeDir, nvmeIo;
+  std::string device, gpus, algorithms, nvmeDir, nvmeIo;
   take(options, "threads_per_rank", given.threads_per_rank);
   take(options, "timeout_seconds", given.timeout_seconds);
   take(options, "allow_nan", given.allow_nan);
@@ -77,11 +77,13 @@ Session::Session(std::shared_ptr<Executable> of, const nb::dict &options)
   take(options, "stall_collective", given.stall_collective);
   take(options, "device", device);
   take(options, "gpus", gpus);
+  take(options, "gpu_algorithms", algorithms);
   take(options, "nvme_dir", nvmeDir);
   take(options, "nvme_io", nvmeIo);
   auto set = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
   given.device = set(device);
   given.gpus = set(gpus);
+  given.gpu_algorithms = set(algorithms);
   given.nvme_dir = set(nvmeDir);
   given.nvme_io = set(nvmeIo);
   if (options.contains("progress")) {

@@ -77,8 +77,9 @@ def _options(keywords):
     """The fields of zero_rt_session_options."""
     names = {"threads": "threads_per_rank", "timeout": "timeout_seconds"}
     options = {names.get(key, key): value for key, value in keywords.items() if value is not None}
-    if "nvme_dir" in options:
-        options["nvme_dir"] = str(options["nvme_dir"])
+    for path in ("nvme_dir", "gpu_algorithms"):
+        if path in options:
+            options[path] = str(options[path])
     if "gpus" in options and not isinstance(options["gpus"], str):
         options["gpus"] = ",".join(map(str, options["gpus"]))
     return {key: int(value) if isinstance(value, bool) else value
@@ -103,6 +104,8 @@ class Session:
     device: "cpu" or "cuda": an error unless the program is compiled for it.
     gpus: the GPU of each rank, or one for all.
     gpu_graphs: launch commands on a GPU as CUDA graphs where that is possible.
+    gpu_algorithms: a file with the algorithms of matrix products on a GPU. Products that it lacks
+        are timed and added; a file that does not exist is made.
     verbose: errors list all items, not only the first few.
     progress: called as progress(what, done, total), in bytes, while weights and checkpoints are
         read and written, from any thread.
@@ -114,8 +117,8 @@ class Session:
 
     def __init__(self, program, *, weights=None, resume=None, threads=None, learning_rate=None,
                  nvme_dir=None, nvme_io=None, timeout=None, allow_nan=False, check_memory=False,
-                 pin=None, device=None, gpus=None, gpu_graphs=True, verbose=False, progress=None,
-                 **for_tests):
+                 pin=None, device=None, gpus=None, gpu_graphs=True, gpu_algorithms=None, verbose=False,
+                 progress=None, **for_tests):
         from .program import Program, load
         self.program = program if isinstance(program, Program) else load(program)
         self._learning_rate = self.program.info["learning_rate"]
@@ -123,7 +126,7 @@ class Session:
         options = _options({
             "threads": threads, "timeout": timeout, "allow_nan": allow_nan,
             "check_memory": check_memory, "pin": pin, "device": device, "gpus": gpus,
-            "gpu_graphs": gpu_graphs,
+            "gpu_graphs": gpu_graphs, "gpu_algorithms": gpu_algorithms,
             "nvme_dir": nvme_dir, "nvme_io": nvme_io, "verbose": verbose, "progress": progress,
             **for_tests})
         self._session = native.load().Session(self.program._executable, options)

@@ -47,6 +47,9 @@ static Status checkTarget(const proto::Program &program, const zero_rt_session_o
                 target, options.device, options.device);
   if (options.gpus && !onGpu)
     return fail(ZERO_RT_INVALID_ARGUMENT, "GPUs for an executable that is compiled for cpu");
+  if (options.gpu_algorithms && !onGpu)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "algorithms of products on GPUs for an executable that is compiled for cpu");
   return {};
 }
 
@@ -82,6 +85,24 @@ static Status checkGpuProcesses(const World &world, const zero_rt_session_option
                       "ranks can be stalled where they are threads of one process");
 }
 
+/// Lets the products of all ranks run what process 0 finds in its file `path`, or times; nullptr:
+/// what the library expects to be fastest.
+static Status shareAlgorithms(const proto::Program &program, const char *path, World *world,
+                              cuda::CudaDevice &device) {
+  const char *const what = "algorithms of products";
+  const bool decides = !world || world->isFirst();
+  std::string contents;
+  Status status;
+  if (decides && path)
+    status = device.tuneProducts(program, path, contents);
+  if (!world)
+    return status;
+  ZERO_RT_TRY(world->agree(what, status));
+  std::vector<std::string> all;
+  ZERO_RT_TRY(world->control().allGather(what, contents, all));
+  return decides || all.front().empty() ? Status() : device.useAlgorithms(program, all.front());
+}
+
 static Status openGpus(const LoadedProgram &program, const zero_rt_session_options &options,
                        World *world, const GroupOptions &group, std::unique_ptr<Device> &device,
                        std::vector<std::unique_ptr<Communicator>> &ends) {
@@ -94,6 +115,7 @@ static Status openGpus(const LoadedProgram &program, const zero_rt_session_optio
   ZERO_RT_TRY(cuda::CudaDevice::create(program.tables(), program.executable.code, gpus, only,
                                        options.timeout_seconds, makeCpuDevice(program.module),
                                        made));
+  ZERO_RT_TRY(shareAlgorithms(program.tables(), options.gpu_algorithms, world, *made));
   const auto &lanes = made->lanes();
   ZERO_RT_TRY(world              ? joinOthers(*world, group, lanes[size_t(only)], ends)
               : made->isShared() ? cuda::makeDeviceGroup(group, lanes, ends)

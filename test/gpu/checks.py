@@ -79,6 +79,21 @@ def cuda_graphs(context, name, *flags):
     return "5 steps on 2 ranks, same bits"
 
 
+def algorithms(context, name, *flags):
+    """With one file of algorithms, all stages have the same bits, and only the first session times."""
+    graph = context.graph(name, f"algorithms-{name}")
+    file, results = graph.work / "algorithms.json", []
+    for stage in (0, 3, 0):
+        executable = graph.compile(stage, 2, "--device=cuda", "--optimizer=adamw", *flags)
+        results.append(graph.run(executable, 5, f"--gpu-algorithms={file}", has_gradients=False))
+        text = text if len(results) > 1 else file.read_text()
+        assert file.read_text() == text, f"session {len(results)}, of stage {stage}, times products again"
+        assert results[-1].same_bits(results[0]), f"stage {stage} has other bits than stage 0"
+    products = json.loads(text)["products"]
+    first, least = (sum(each[key] for each in products) / 1e3 for key in ("first_nanoseconds", "nanoseconds"))
+    return f"{len(products)} products in {least:.1f} us, with cuBLASLt's first choices {first:.1f} us"
+
+
 def processes(context, name):
     """One process for each of up to two GPUs, joined by NCCL, has the losses of ranks that share a
     GPU, but for the order of sums."""
@@ -153,6 +168,10 @@ def all_checks(context):
     if not context.quick:
         yield ("gpt2-tiny: bf16, CUDA graphs, same bits",
                lambda: cuda_graphs(context, "gpt2-tiny", "--precision=bf16"), 120)
+    yield "mlp: timed algorithms, equal stages", lambda: algorithms(context, "mlp"), 120
+    if not context.quick:
+        yield ("gpt2-tiny: bf16, timed algorithms, equal stages",
+               lambda: algorithms(context, "gpt2-tiny", "--precision=bf16"), 120)
     yield "mlp: certificate", lambda: certificate(context, "mlp", 2), 120
     if not context.quick:
         yield "gpt2-tiny: certificate", lambda: certificate(context, "gpt2-tiny", 4), 120

@@ -35,23 +35,28 @@ def median(seconds):
 
 
 def ours(context, model, precision, stages, steps):
-    """Rows of sessions on one rank, with CUDA graphs and without, where zero-run has them."""
+    """Rows of sessions on one rank: with CUDA graphs and without, where zero-run has them, and with
+    algorithms of products that were timed before the first step."""
     rows = []
     model.write()
+    file = model.work / f"algorithms-{precision}.json"
+    file.unlink(missing_ok=True)
+    modes = {"--gpu-graphs=off": ["--gpu-graphs=off"], "--gpu-graphs=on": ["--gpu-graphs=on"],
+             "--gpu-algorithms": [f"--gpu-algorithms={file}"]} if context.has_graphs else {"": []}
     for stage in stages:
         executable = model.work / f"{precision}-{stage}.zexe"
         run_tool("zeroc", model.path, "--device=cuda", "--optimizer=adamw", "--lr=1e-4",
                  f"--precision={precision}", f"--zero-stage={stage}", "--ranks=1", "-o", executable)
-        for mode in (["--gpu-graphs=off"], ["--gpu-graphs=on"]) if context.has_graphs else ([],):
+        for mode, flags in modes.items():
             path = model.work / "report.json"
             run_tool("zero-run", executable, model.data_flag, f"--steps={steps}", "--quiet",
-                     f"--report-json={path}", *mode)
+                     f"--report-json={path}", *flags)
             report = json.loads(path.read_text())
             peak = report["memory"]["device"]["peak"]
             taken = report["per_rank"][0]["arena_bytes"]
             assert taken == peak, f"{peak} bytes were certified, {taken} allocated"
             assert np.isfinite(report["losses"]).all(), f"losses {report['losses']}"
-            rows.append(row_of(context, model, precision, " ".join([f"Zero, stage {stage}", *mode]),
+            rows.append(row_of(context, model, precision, f"Zero, stage {stage} {mode}".strip(),
                                median(report["seconds"]), certificate=f"{peak / MIB:.1f} MiB",
                                allocated=f"{taken / MIB:.1f} MiB"))
     return rows

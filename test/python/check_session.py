@@ -299,6 +299,8 @@ def check_errors(checks, program, graph, work):
     with program.session(stall_rank=1, stall_collective=0, timeout=0.5) as session:
         check_raises(checks, zero.RankTimeoutError, "rank", lambda: session.step(batch))
     check_raises(checks, zero.UnsupportedError, "cuda", lambda: program.session(device="cuda"))
+    check_raises(checks, zero.InvalidArgumentError, "algorithms of products on GPUs",
+                 lambda: program.session(gpu_algorithms=work / "algorithms.json"))
     with program.session(learning_rate=1e38) as session:
         check_raises(checks, zero.NotFiniteError, "loss",
                      lambda: session.train(batch, steps=5, progress=False))

@@ -123,6 +123,10 @@ std::vector<Flag> executionFlags() {
        toText(&Options::gpus)},
       {"Execution", "gpu-graphs", "on|off",
        "launch the commands of a step as CUDA graphs where that is possible (on)", setGpuGraphs},
+      {"Execution", "gpu-algorithms", "FILE",
+       "run matrix products with the algorithms in FILE; time those that it\n"
+       "lacks, and add them. A FILE that does not exist is made",
+       toText(&Options::gpuAlgorithms)},
       {"Execution", "join", "FILE",
        "this process runs one rank, on a GPU of its own; the ranks find each\n"
        "other through FILE, which must not exist yet. Give all ranks the same\n"

@@ -36,7 +36,7 @@ struct Options {
   bool resumeIfAny = false, restartData = false;
   std::string log, gradients, outputs, report, trace;
   /// As in zero_rt_session_options; empty: the default.
-  std::string device, gpus, join, nvmeDir, nvmeIo;
+  std::string device, gpus, gpuAlgorithms, join, nvmeDir, nvmeIo;
   uint64_t endurance = 0;        ///< of the drive at nvmeDir, bytes that may be written; 0: unknown
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with

@@ -178,6 +178,7 @@ Status Training::begin() {
   const bool isCuda = infoOf(executable).device == std::string_view("cuda");
   const std::string gpus = options.gpus.empty() && isCuda ? job.gpu() : options.gpus;
   wanted.gpus = gpus.empty() ? nullptr : gpus.c_str();
+  wanted.gpu_algorithms = options.gpuAlgorithms.empty() ? nullptr : options.gpuAlgorithms.c_str();
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
   wanted.progress = WorkLine::report;

@@ -17,6 +17,7 @@ using BlasProduct = struct BlasProductTag *; ///< cublasLtMatmulDesc_t
 using BlasLayout = struct BlasLayoutTag *;
 using BlasPreference = struct BlasPreferenceTag *;
 
+/// The library documents that its bytes may be stored, for the same version of the library.
 struct BlasAlgorithm {
   uint64_t data[8];
 };
@@ -77,6 +78,9 @@ enum : int {
   X(BlasStatus, cublasLtMatmulAlgoGetHeuristic,                                                    \
     (BlasHandle handle, BlasProduct product, BlasLayout a, BlasLayout b, BlasLayout c,             \
      BlasLayout d, BlasPreference preference, int most, BlasHeuristic *found, int *count))         \
+  X(BlasStatus, cublasLtMatmulAlgoCheck,                                                           \
+    (BlasHandle handle, BlasProduct product, BlasLayout a, BlasLayout b, BlasLayout c,             \
+     BlasLayout d, const BlasAlgorithm *algorithm, BlasHeuristic *result))                         \
   X(BlasStatus, cublasLtMatmul,                                                                    \
     (BlasHandle handle, BlasProduct product, const void *alpha, const void *a, BlasLayout aLayout, \
      const void *b, BlasLayout bLayout, const void *beta, const void *c, BlasLayout cLayout,       \

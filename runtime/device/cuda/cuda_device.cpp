@@ -3,7 +3,9 @@
 #include "runtime/device/cuda/cuda_device.h"
 
 #include "runtime/device/cuda/arena.h"
+#include "runtime/device/cuda/product_timing.h"
 #include "runtime/format/tables.h"
+#include "runtime/support/file.h"
 
 #include <algorithm>
 #include <set>
@@ -76,13 +78,20 @@ Status CudaDevice::reserve(int rank, proto::Tier tier, uint64_t bytes, bool guar
                              : reserveGpuMemory(gpu, bytes, timeoutSeconds, arena);
 }
 
-/// Arguments of kernel `index`, as its launches have them.
-static uint32_t argumentsOf(const proto::Program &program, uint32_t index) {
+/// The first launch of kernel `index`; nullptr: none.
+static const proto::Launch *launchOf(const proto::Program &program, int index) {
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands())
-      if (command.has_launch() && command.launch().kernel() == index)
-        return uint32_t(command.launch().args_size());
-  return 0;
+      if (command.has_launch() && int(command.launch().kernel()) == index)
+        return &command.launch();
+  return nullptr;
+}
+
+/// `status` of kernel `name`.
+static Status nameKernel(const std::string &name, const Status &status) {
+  return status.ok() ? status
+                     : fail(status.getCode(), "kernel '%s': %s", escape(name).c_str(),
+                            status.getMessage().c_str());
 }
 
 Status CudaDevice::prepare(const proto::Program &program, int threads) {
@@ -94,54 +103,163 @@ Status CudaDevice::prepare(const proto::Program &program, int threads) {
       return fail(ZERO_RT_UNSUPPORTED, "expected GPUs of one kind, got sm_%d and sm_%d",
                   gpus.front()->gpu->architecture(), gpu.architecture());
     ZERO_RT_TRY(gpu.makeCurrent());
-    ZERO_RT_TRY(prepare(program, *place, place == gpus.front()));
+    ZERO_RT_TRY(prepare(program, *place));
   }
   return {};
 }
 
-/// Products are chosen on the first GPU, so that all ranks run the same algorithms.
-Status CudaDevice::prepare(const proto::Program &program, Place &place, bool isFirst) {
+Status CudaDevice::prepare(const proto::Program &program, Place &place) {
   ZERO_RT_TRY(loadCode(place.gpu, program, code, place.kernels.module));
+  ZERO_RT_TRY(makeProducts(program));
   place.kernels.attention.emplace(place.gpu);
   for (int i = 0; i < program.kernels_size(); ++i) {
     const proto::Kernel &source = program.kernels(i);
     GpuKernel &kernel = place.kernels.kernels.emplace_back();
     kernel.name = source.name();
-    if (source.has_symbol())
-      continue; // a kernel of the host
     Status status;
     if (source.has_gpu()) {
-      kernel.arguments = argumentsOf(program, uint32_t(i));
+      const proto::Launch *launch = launchOf(program, i);
+      kernel.arguments = launch ? uint32_t(launch->args_size()) : 0;
       status = findLaunches(*place.kernels.module, source, kernel.launches);
     } else if (source.has_attention()) {
       status = GpuAttention::create(*place.kernels.attention, source, kernel.attention);
-    } else {
-      status = prepareProduct(program, uint32_t(i), place, isFirst);
+    } else if (products[size_t(i)]) {
+      kernel.product = products[size_t(i)];
+      status = openBlas(place);
     }
-    if (!status.ok())
-      return fail(status.getCode(), "kernel '%s': %s", escape(source.name()).c_str(),
-                  status.getMessage().c_str());
+    ZERO_RT_TRY(nameKernel(source.name(), status));
   }
   return {};
 }
 
-Status CudaDevice::prepareProduct(const proto::Program &program, uint32_t index, Place &place,
-                                  bool isFirst) {
-  GpuKernels &kernels = place.kernels;
-  if (!kernels.blas) {
-    if (!blas)
-      ZERO_RT_TRY(BlasLibrary::open(blas));
-    ZERO_RT_TRY(BlasContext::create(blas, kernels.blas));
-  }
-  if (!isFirst) {
-    kernels.kernels[index].product = gpus.front()->kernels.kernels[index].product;
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+/// Whether a GPU runs `kernel` by cuBLASLt. Those with symbols are the host's.
+static bool isProduct(const proto::Kernel &kernel) {
+  return !kernel.has_symbol() && !kernel.has_gpu() && !kernel.has_attention();
+}
+
+/// Makes the context of `place` current, and cuBLASLt ready there.
+Status CudaDevice::openBlas(Place &place) {
+  ZERO_RT_TRY(place.gpu->makeCurrent());
+  if (place.kernels.blas)
     return {};
+  if (!blas)
+    ZERO_RT_TRY(BlasLibrary::open(blas));
+  return BlasContext::create(blas, place.kernels.blas);
+}
+
+/// On the first GPU, once.
+Status CudaDevice::makeProducts(const proto::Program &program) {
+  if (!products.empty())
+    return {};
+  Place &place = *gpus.front();
+  std::vector<std::shared_ptr<Product>> made(size_t(program.kernels_size()));
+  for (int i = 0; i < program.kernels_size(); ++i) {
+    const proto::Kernel &kernel = program.kernels(i);
+    if (!isProduct(kernel))
+      continue;
+    std::unique_ptr<Product> product;
+    Status status = openBlas(place);
+    if (status.ok())
+      status =
+          Product::create(place.kernels.blas, kernel, alignmentOf(program, uint32_t(i)), product);
+    ZERO_RT_TRY(nameKernel(kernel.name(), status));
+    made[size_t(i)] = std::move(product);
   }
-  std::unique_ptr<Product> product;
-  ZERO_RT_TRY(Product::create(kernels.blas, program.kernels(int(index)),
-                              alignmentOf(program, index), product));
-  kernels.kernels[index].product = std::move(product);
+  products = std::move(made);
   return {};
+}
+
+/// Gives products what `table`, of `source`, has for them. `missing`: kernels of the others.
+Status CudaDevice::apply(const proto::Program &program, const AlgorithmTable &table,
+                         const std::string &source, std::vector<int> &missing) {
+  for (int i = 0; i < int(products.size()); ++i) {
+    const std::shared_ptr<Product> &product = products[size_t(i)];
+    if (!product || product->isEmpty() || !launchOf(program, i))
+      continue;
+    const ChosenAlgorithm *chosen = table.find(product->describe());
+    if (!chosen) {
+      missing.push_back(i);
+      continue;
+    }
+    for (const auto &place : gpus) {
+      ZERO_RT_TRY(openBlas(*place));
+      Status status = product->check(*place->kernels.blas, chosen->algorithm);
+      status = nameKernel(program.kernels(i).name(), status);
+      if (!status.ok())
+        return fail(ZERO_RT_BAD_FILE, "%s: %s; remove it to time products again", source.c_str(),
+                    status.getMessage().c_str());
+    }
+    product->setAlgorithm(chosen->algorithm);
+  }
+  return {};
+}
+
+/// Times the products of `kernels`, and adds the fastest algorithm of each to `table`.
+Status CudaDevice::timeProducts(const proto::Program &program, const std::vector<int> &kernels,
+                                AlgorithmTable &table) {
+  const int rank = int(std::ranges::find(placeOf, gpus.front().get()) - placeOf.begin());
+  Place &place = *gpus.front();
+  Lanes &lanes = *laneSets[size_t(rank)];
+  uint64_t bytes = 0;
+  for (const proto::Arena &each : program.arenas())
+    bytes += each.tier() == proto::DEVICE ? each.bytes() : 0;
+  std::unique_ptr<Arena> arena;
+  ZERO_RT_TRY(reserveGpuMemory(place.gpu, bytes, timeoutSeconds, arena));
+  for (int i : kernels) {
+    const proto::Kernel &kernel = program.kernels(i);
+    Product &product = *products[size_t(i)];
+    if (const ChosenAlgorithm *known = table.find(product.describe())) {
+      product.setAlgorithm(known->algorithm);
+      continue;
+    }
+    lanes.announce(kernel.name());
+    ChosenAlgorithm chosen;
+    Status status = chooseFastest({*place.kernels.blas, lanes, *arena, meshOf(program), rank},
+                                  *launchOf(program, i), kernel.workspace() > 0, product, chosen);
+    if (!status.ok())
+      return nameKernel(kernel.name(), fail(status.getCode(), "while algorithms were timed: %s",
+                                            status.getMessage().c_str()));
+    table.add(product.describe(), chosen);
+  }
+  return lanes.finish();
+}
+
+Status CudaDevice::tuneProducts(const proto::Program &program, const std::string &path,
+                                std::string &contents) {
+  ZERO_RT_TRY(makeProducts(program));
+  if (!blas)
+    return {};
+  AlgorithmTable table(*gpus.front()->gpu, *blas);
+  std::vector<int> missing;
+  ZERO_RT_TRY(table.read(path));
+  ZERO_RT_TRY(apply(program, table, format("'%s'", escape(path).c_str()), missing));
+  if (!missing.empty()) {
+    OutputFile file;
+    ZERO_RT_TRY(OutputFile::create(path, file)); // before the time is spent
+    ZERO_RT_TRY(timeProducts(program, missing, table));
+    ZERO_RT_TRY(file.write(table.text()));
+    ZERO_RT_TRY(file.commit());
+  }
+  contents = table.text();
+  return {};
+}
+
+Status CudaDevice::useAlgorithms(const proto::Program &program, const std::string &contents) {
+  ZERO_RT_TRY(makeProducts(program));
+  if (!blas)
+    return {};
+  AlgorithmTable table(*gpus.front()->gpu, *blas);
+  std::vector<int> missing;
+  const std::string source = "the file of process 0";
+  ZERO_RT_TRY(table.parse(contents, source));
+  ZERO_RT_TRY(apply(program, table, source, missing));
+  return missing.empty() ? Status()
+                         : fail(ZERO_RT_INTERNAL, "process 0 has no algorithm for kernel '%s'",
+                                escape(program.kernels(missing.front()).name()).c_str());
 }
 
 Status CudaDevice::makeQueue(int rank, std::unique_ptr<Queue> &queue) {

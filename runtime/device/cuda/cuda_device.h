@@ -3,6 +3,7 @@
 #ifndef RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H
 #define RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H
 
+#include "runtime/device/cuda/algorithm_table.h"
 #include "runtime/device/cuda/lanes.h"
 #include "runtime/device/cuda/queue.h"
 
@@ -19,6 +20,15 @@ public:
   static Status create(const proto::Program &program, std::span<const uint8_t> code,
                        const std::vector<int> &gpus, int only, double timeoutSeconds,
                        std::unique_ptr<Device> host, std::unique_ptr<CudaDevice> &device);
+
+  /// Before prepare(): lets matrix products run the algorithms of the file at `path`. Those that it
+  /// lacks are timed and added. That takes the memory of an arena, which is freed again, on the GPU
+  /// of the first rank here. `contents`: those of the file, for other processes; empty if the
+  /// program has no products.
+  Status tuneProducts(const proto::Program &program, const std::string &path,
+                      std::string &contents);
+  /// The same with `contents` of another process, which have all products; nothing is timed.
+  Status useAlgorithms(const proto::Program &program, const std::string &contents);
 
   Status reserve(int rank, proto::Tier tier, uint64_t bytes, bool guarded,
                  std::unique_ptr<Arena> &arena) override;
@@ -39,14 +49,22 @@ private:
     GpuKernels kernels;
   };
   Status openGpus(const proto::Program &program, const std::vector<int> &wanted, int only);
-  Status prepare(const proto::Program &program, Place &place, bool isFirst);
-  Status prepareProduct(const proto::Program &program, uint32_t index, Place &place, bool isFirst);
+  Status prepare(const proto::Program &program, Place &place);
+  Status openBlas(Place &place);
+  Status makeProducts(const proto::Program &program);
+  Status apply(const proto::Program &program, const AlgorithmTable &table,
+               const std::string &source, std::vector<int> &missing);
+  Status timeProducts(const proto::Program &program, const std::vector<int> &kernels,
+                      AlgorithmTable &table);
 
   std::span<const uint8_t> code;
   double timeoutSeconds = 0;
   std::unique_ptr<Device> host;
   std::shared_ptr<const BlasLibrary> blas;
   std::vector<std::unique_ptr<Place>> gpus;
+  /// By kernel, all of them once they are made; nullptr: no product. Shared by all GPUs, so that
+  /// all ranks run the same algorithms.
+  std::vector<std::shared_ptr<Product>> products;
   std::vector<Place *> placeOf; ///< by rank; nullptr: not here
   std::vector<std::shared_ptr<Lanes>> laneSets;
 };

@@ -55,6 +55,7 @@ enum : int {
 enum : unsigned {
   kHostAllocPortable = 1, ///< of cuMemHostAlloc: pinned for all contexts
   kStreamNonBlocking = 1, ///< of cuStreamCreate: does not wait for the default stream
+  kEventDefault = 0,      ///< of cuEventCreate
   kEventDisableTiming = 2,
 };
 
@@ -111,7 +112,8 @@ enum : unsigned {
   X(cuEventCreate, "cuEventCreate", (Event * event, unsigned flags))                               \
   X(cuEventDestroy, "cuEventDestroy_v2", (Event event))                                            \
   X(cuEventRecord, "cuEventRecord", (Event event, Stream stream))                                  \
-  X(cuEventQuery, "cuEventQuery", (Event event))
+  X(cuEventQuery, "cuEventQuery", (Event event))                                                   \
+  X(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, Event begin, Event end))
 
 } // namespace zero::rt::cuda
 

@@ -18,10 +18,9 @@ OwnedEvent::~OwnedEvent() {
     gpu->driver().cuEventDestroy(event);
 }
 
-Status OwnedEvent::create(std::shared_ptr<const Gpu> on) {
+Status OwnedEvent::create(std::shared_ptr<const Gpu> on, unsigned flags) {
   gpu = std::move(on);
-  return gpu->driver().check(gpu->driver().cuEventCreate(&event, kEventDisableTiming),
-                             "cuEventCreate");
+  return gpu->driver().check(gpu->driver().cuEventCreate(&event, flags), "cuEventCreate");
 }
 
 Status Lanes::create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint32_t> used,

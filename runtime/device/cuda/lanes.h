@@ -23,7 +23,8 @@ public:
   OwnedEvent(OwnedEvent &&other) noexcept
       : gpu(std::move(other.gpu)), event(std::exchange(other.event, nullptr)) {}
   ~OwnedEvent();
-  Status create(std::shared_ptr<const Gpu> gpu);
+  /// `flags`: of cuEventCreate.
+  Status create(std::shared_ptr<const Gpu> gpu, unsigned flags = kEventDisableTiming);
   Event get() const { return event; }
 
 private:

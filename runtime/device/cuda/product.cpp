@@ -48,13 +48,16 @@ struct Product::State {
 
   Status makeLayout(const Columns &matrix, BlasLayout &layout) const;
   Status makeDescriptor(BlasProduct &descriptor) const;
-  Status choose(uint64_t workspaceBytes, uint32_t alignment);
+  Status find(size_t most, std::vector<BlasAlgorithm> &found) const;
+  Status ask(BlasProduct descriptor, BlasPreference preference, std::span<BlasHeuristic> found,
+             int &count) const;
 
   std::shared_ptr<const BlasContext> context;
   Columnwise product;
   BlasLayout left = nullptr, right = nullptr, result = nullptr;
   BlasAlgorithm algorithm{};
   uint64_t workspace = 0; ///< bytes behind the alignment
+  uint32_t alignment = 0; ///< of all operands
 };
 
 Status Product::State::makeLayout(const Columns &matrix, BlasLayout &layout) const {
@@ -88,41 +91,46 @@ Status Product::State::makeDescriptor(BlasProduct &descriptor) const {
   return set(kBlasProductBiasType, blasType(product.result.dtype));
 }
 
-Status Product::State::choose(uint64_t workspaceBytes, uint32_t alignment) {
-  workspace = workspaceBytes - std::min(workspaceBytes, kWorkspaceAlignment - 64);
+/// Asks for algorithms with `preference`, which this function fills in.
+Status Product::State::ask(BlasProduct descriptor, BlasPreference preference,
+                           std::span<BlasHeuristic> found, int &count) const {
+  ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
+               kBlasPreferenceWorkspace, &workspace, sizeof(workspace));
+  // Other schemes store or add partial sums in the type of the result, which may have 16 bits.
+  const uint32_t reduction = kBlasReductionComputeType;
+  ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
+               kBlasPreferenceReduction, &reduction, sizeof(reduction));
+  for (int operand : {kBlasPreferenceAlignmentA, kBlasPreferenceAlignmentB,
+                      kBlasPreferenceAlignmentC, kBlasPreferenceAlignmentD})
+    ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference, operand, &alignment,
+                 sizeof(alignment));
+  const BlasStatus status = library().cublasLtMatmulAlgoGetHeuristic(
+      context->get(), descriptor, left, right, result, result, preference, int(found.size()),
+      found.data(), &count);
+  return status == kBlasNotSupported ? Status()
+                                     : library().check(status, "cublasLtMatmulAlgoGetHeuristic");
+}
+
+Status Product::State::find(size_t most, std::vector<BlasAlgorithm> &found) const {
   BlasProduct descriptor = nullptr;
   BlasPreference preference = nullptr;
-  BlasHeuristic found{};
+  std::vector<BlasHeuristic> results(most);
   int count = 0;
-  auto ask = [&]() -> Status {
+  auto askLibrary = [&]() -> Status {
     ZERO_RT_TRY(makeDescriptor(descriptor));
     ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceCreate, &preference);
-    ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
-                 kBlasPreferenceWorkspace, &workspace, sizeof(workspace));
-    // Other schemes store or add partial sums in the type of the result, which may have 16 bits.
-    const uint32_t reduction = kBlasReductionComputeType;
-    ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference,
-                 kBlasPreferenceReduction, &reduction, sizeof(reduction));
-    for (int operand : {kBlasPreferenceAlignmentA, kBlasPreferenceAlignmentB,
-                        kBlasPreferenceAlignmentC, kBlasPreferenceAlignmentD})
-      ZERO_RT_BLAS(library(), cublasLtMatmulPreferenceSetAttribute, preference, operand, &alignment,
-                   sizeof(alignment));
-    const BlasStatus status = library().cublasLtMatmulAlgoGetHeuristic(
-        context->get(), descriptor, left, right, result, result, preference, 1, &found, &count);
-    return status == kBlasNotSupported ? Status()
-                                       : library().check(status, "cublasLtMatmulAlgoGetHeuristic");
+    return ask(descriptor, preference, results, count);
   };
-  Status asked = ask();
+  Status asked = askLibrary();
   if (preference)
     library().cublasLtMatmulPreferenceDestroy(preference);
   if (descriptor)
     library().cublasLtMatmulDescDestroy(descriptor);
   ZERO_RT_TRY(asked);
-  if (count < 1 || found.state != kBlasSuccess)
-    return fail(ZERO_RT_UNSUPPORTED,
-                "cuBLASLt (%zu) has no algorithm for it within %llu bytes of workspace",
-                library().cublasLtGetVersion(), static_cast<unsigned long long>(workspaceBytes));
-  algorithm = found.algorithm;
+  found.clear();
+  for (const BlasHeuristic &each : std::span(results).first(size_t(std::max(count, 0))))
+    if (each.state == kBlasSuccess && each.workspace <= workspace)
+      found.push_back(each.algorithm);
   return {};
 }
 
@@ -186,11 +194,76 @@ Status Product::create(std::shared_ptr<const BlasContext> context, const proto::
     ZERO_RT_TRY(made->makeLayout(made->product.left, made->left));
     ZERO_RT_TRY(made->makeLayout(made->product.right, made->right));
     ZERO_RT_TRY(made->makeLayout(made->product.result, made->result));
-    ZERO_RT_TRY(made->choose(kernel.workspace(), alignment));
+    const uint64_t bytes = kernel.workspace();
+    made->workspace = bytes - std::min(bytes, kWorkspaceAlignment - 64);
+    made->alignment = alignment;
+    std::vector<BlasAlgorithm> found;
+    ZERO_RT_TRY(made->find(1, found));
+    if (found.empty())
+      return fail(ZERO_RT_UNSUPPORTED,
+                  "cuBLASLt (%zu) has no algorithm for it within %llu bytes of workspace",
+                  made->library().cublasLtGetVersion(), static_cast<unsigned long long>(bytes));
+    made->algorithm = found.front();
   }
   product.reset(new Product(std::move(made)));
   return {};
 }
+
+//===----------------------------------------------------------------------===//
+// Algorithms
+//===----------------------------------------------------------------------===//
+
+bool Product::isEmpty() const { return state->product.calls.empty(); }
+
+/// "bfloat16 64x512 T ld 64 by 32768": how it is stored, and what the matrices of a batch are
+/// apart.
+static std::string textOf(const Columns &matrix) {
+  return format("%s %llux%llu%s ld %lld by %lld", nameOf(matrix.dtype),
+                static_cast<unsigned long long>(matrix.rows),
+                static_cast<unsigned long long>(matrix.columns), matrix.transposed ? " T" : "",
+                static_cast<long long>(matrix.leading), static_cast<long long>(matrix.batchStride));
+}
+
+std::string Product::describe() const {
+  const Columnwise &product = state->product;
+  return format("%s = %s * %s, batch %lld%s%s%s, aligned to %u, workspace %llu",
+                textOf(product.result).c_str(), textOf(product.left).c_str(),
+                textOf(product.right).c_str(), static_cast<long long>(product.batch),
+                product.bias ? ", bias" : "", product.residual ? ", adds a matrix" : "",
+                product.accumulate ? ", accumulates" : "", state->alignment,
+                static_cast<unsigned long long>(state->workspace));
+}
+
+Status Product::findAlgorithms(size_t most, std::vector<BlasAlgorithm> &found) const {
+  ZERO_RT_TRY(state->find(most, found));
+  auto isFirst = [&](const BlasAlgorithm &each) {
+    return std::ranges::equal(each.data, state->algorithm.data);
+  };
+  std::erase_if(found, isFirst); // at the same place for any `most`
+  found.insert(found.begin(), state->algorithm);
+  return {};
+}
+
+Status Product::check(const BlasContext &context, const BlasAlgorithm &algorithm) const {
+  const BlasLibrary &library = state->library();
+  BlasProduct descriptor = nullptr;
+  BlasHeuristic result{};
+  Status status = state->makeDescriptor(descriptor);
+  if (status.ok())
+    status = library.check(library.cublasLtMatmulAlgoCheck(context.get(), descriptor, state->left,
+                                                           state->right, state->result,
+                                                           state->result, &algorithm, &result),
+                           "cublasLtMatmulAlgoCheck");
+  if (descriptor)
+    library.cublasLtMatmulDescDestroy(descriptor);
+  ZERO_RT_TRY(status);
+  if (result.workspace > state->workspace)
+    return fail(ZERO_RT_UNSUPPORTED, "the algorithm needs %zu bytes of workspace, planned are %llu",
+                result.workspace, static_cast<unsigned long long>(state->workspace));
+  return {};
+}
+
+void Product::setAlgorithm(const BlasAlgorithm &algorithm) { state->algorithm = algorithm; }
 
 Status Product::makeCall(std::unique_ptr<ProductCall> &call) const {
   auto made = std::make_unique<Call>(*state);

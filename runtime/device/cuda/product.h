@@ -2,8 +2,8 @@
 //
 // cuBLASLt thinks in columns: a row-major C is its C^T = B^T A^T. Operands are float32,
 // float16 or bfloat16, A and B of one type, and sums are made in float32, not in TF32. The
-// algorithm is chosen once, at start, by the library's own heuristics within the planned
-// workspace; all ranks run the same one.
+// algorithm is chosen once, at start, within the planned workspace: by the library's own
+// heuristics, or from a file (algorithm_table.h). All ranks run the same one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +49,20 @@ public:
   static Status create(std::shared_ptr<const BlasContext> context, const proto::Kernel &kernel,
                        uint32_t alignment, std::unique_ptr<Product> &product);
   ~Product();
+
+  /// Whether there is nothing to compute, and no algorithm.
+  bool isEmpty() const;
+  /// All that the choice of its algorithm depends on. Products with the same text run the same.
+  std::string describe() const;
+  /// Up to `most` algorithms that keep the workspace, in the order in which the library expects
+  /// them to be fast, behind the one that the product has.
+  Status findAlgorithms(size_t most, std::vector<BlasAlgorithm> &found) const;
+  /// Whether `algorithm`, of which any bytes may be wrong, computes this product on the GPU of
+  /// `context` within the workspace. Else the error says why not.
+  Status check(const BlasContext &context, const BlasAlgorithm &algorithm) const;
+  /// What all calls run from now on. It must be one of findAlgorithms(), or have passed check().
+  void setAlgorithm(const BlasAlgorithm &algorithm);
+
   Status makeCall(std::unique_ptr<ProductCall> &call) const;
 
 private:

@@ -328,25 +328,25 @@ typedef struct zero_rt_session_options {
   int pin;                /* bind ranks to cores: 1 yes, 0 no, -1 (default) if they use all cores */
   int stall_rank;         /* for tests: this rank ... (-1: none) */
   int64_t stall_collective; /* ... never reaches this collective of its first step */
-  const char *device;       /* "cpu" or "cuda": an error unless the executable is compiled for it;
-                               NULL (default): the target of compilation. Only read by
-                               zero_rt_session_create() */
-  const char *gpus; /* "0,1,2,3": the GPU of each rank, as numbered by the driver; one number: the
-                       GPU of all ranks; NULL (default): "0". Only read by
-                       zero_rt_session_create() */
+  /* Strings and `world` are only read by zero_rt_session_create(). */
+  const char *device;   /* "cpu" or "cuda": an error unless the executable is compiled for it; NULL
+                           (default): the target of compilation */
+  const char *gpus;     /* "0,1,2,3": the GPU of each rank, as numbered by the driver; one number:
+                           the GPU of all ranks; NULL (default): "0" */
   const char *nvme_dir; /* the directory with a file for each rank, required if the program stores
                            anything on disk. Files of an earlier session that are not in use are
-                           replaced; all are removed with the session. Only read by
-                           zero_rt_session_create() */
+                           replaced; all are removed with the session */
   const char *nvme_io;  /* how the disk is accessed: "io_uring", "threads", or "auto" or NULL
-                           (default): io_uring if possible. Only read by zero_rt_session_create() */
+                           (default): io_uring if possible */
   zero_rt_world *world; /* NULL (default): all ranks are threads of this process. Else they are
                            divided among its processes, in order; the session must be freed first.
-                           On GPUs each process has one rank, and one number in `gpus` is its GPU.
-                           Only read by zero_rt_session_create() */
+                           On GPUs each process has one rank, and one number in `gpus` is its GPU */
   int local_state;      /* each node saves its state to a folder of its own: zero_rt/processes.h */
   int verbose;          /* errors list all items, not only the first few */
   int gpu_graphs; /* launch commands on a GPU as CUDA graphs where possible: 1 (default), or 0 */
+  const char *gpu_algorithms; /* a file with algorithms of matrix products on GPUs, of process 0 for
+                                 all ranks; those that it lacks are timed and added. NULL (default):
+                                 what cuBLASLt expects to be fastest */
   /* Called with the progress of long work in a call on the session: memory and initial values,
      weights and checkpoints that are read or written. At most a few times per second, from any
      thread but never from two at once, and once more with done == total; total may have grown

@@ -18,6 +18,7 @@ static uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
 Engine::Engine() {
   settings.seed = fromEnvironment("ZERO_RECORDING_SEED", settings.seed);
   settings.devices = int(fromEnvironment("ZERO_RECORDING_DEVICES", uint64_t(settings.devices)));
+  settings.fastest = int(fromEnvironment("ZERO_RECORDING_FASTEST", uint64_t(settings.fastest)));
   restart();
 }
 
@@ -58,8 +59,11 @@ uint64_t Engine::allocate(bool onDevice, size_t bytes) {
   ++(onDevice ? counted.deviceAllocations : counted.hostAllocations);
   (onDevice ? counted.deviceBytes : counted.hostBytes) += bytes;
   ++counted.alive;
-  if (onDevice)
+  if (onDevice) {
+    deviceBytes += bytes;
+    counted.mostDeviceBytes = std::max(counted.mostDeviceBytes, deviceBytes);
     return memory.allocate(bytes).address;
+  }
   void *pinned = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(pinned, 0xa5, bytes);
   const auto place = reinterpret_cast<uint64_t>(pinned);
@@ -78,6 +82,7 @@ Result Engine::release(bool onDevice, uint64_t place, const char *call) {
     problem(std::string(call) + " of memory in use");
   --counted.alive;
   if (onDevice) {
+    deviceBytes -= region->bytes;
     memory.release(place);
   } else {
     std::free(reinterpret_cast<void *>(place));

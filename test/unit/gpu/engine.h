@@ -27,6 +27,8 @@ struct EventHandle {
   uint64_t recorded = 0, done = 0;                     ///< counts; only the last record counts
   std::shared_ptr<const recording::Captured> captured; ///< if that was part of a capture
   bool asked = false;                                  ///< whether the host waits for it
+  bool isTimed = false;
+  double time = 0; ///< milliseconds on the engine's clock
 };
 struct FunctionHandle {
   const ptx::Entry *entry;
@@ -144,6 +146,7 @@ public:
   std::set<GraphHandle> capturedGraphs;
   std::set<GraphExec> graphs;
   ptx::DeviceMemory memory;
+  double clock = 0; ///< milliseconds that products have taken; all else takes no time
   /// Of kernels, by device. As in CUDA, nothing runs on that device any more.
   std::map<int, std::string> faults;
   std::thread::id inHostFunction; ///< the thread that runs one, if any does
@@ -217,6 +220,7 @@ private:
   int active = 0;                          ///< the device whose work runs
   std::map<uint64_t, uint64_t> hostMemory; ///< sizes in bytes by start address
   uint64_t nextStream = 1;
+  uint64_t deviceBytes = 0; ///< allocated
 
   friend void reset(const Settings &);
 };

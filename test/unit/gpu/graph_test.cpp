@@ -241,4 +241,21 @@ TEST_F(Graphs, CanBeDropped) {
   EXPECT_EQ(word(3), 6);
 }
 
+/// Times are between events that were made for it, and are over.
+TEST_F(Graphs, AndEventsHaveTimes) {
+  const Driver &driver = gpu->driver();
+  OwnedEvent begin, end, untimed;
+  float milliseconds = -1;
+  expectOk(begin.create(gpu, kEventDefault));
+  expectOk(end.create(gpu, kEventDefault));
+  expectOk(untimed.create(gpu));
+  for (const OwnedEvent *each : {&begin, &untimed, &end})
+    driver.cuEventRecord(each->get(), lanes->current());
+  expectOk(lanes->finish());
+  EXPECT_EQ(driver.cuEventElapsedTime(&milliseconds, begin.get(), end.get()), kSuccess);
+  EXPECT_EQ(milliseconds, 0); // nothing is between them
+  EXPECT_EQ(driver.cuEventElapsedTime(&milliseconds, begin.get(), untimed.get()), kInvalidValue);
+  EXPECT_EQ(takeProblems(), "cuEventElapsedTime of an event without a time\n");
+}
+
 } // namespace

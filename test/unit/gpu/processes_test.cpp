@@ -176,6 +176,41 @@ TEST_F(Processes, LaunchGraphs) {
   }
 }
 
+/// Rank 1 has another fastest algorithm, and does not even know the file.
+TEST_F(Processes, RunTheAlgorithmsOfTheFirst) {
+  TinyProgram tiny(kRanks, 2);
+  const std::string file = folder + "algorithms.json";
+  if (isRank()) {
+    const bool isFirst = number() == 0;
+    for (const char *meeting : {"timed", "read"}) {
+      recording::reset({.devices = 2, .fastest = isFirst ? 1 : 2});
+      Trial trial(tiny);
+      adopt(trial, meeting);
+      if (isFirst)
+        trial.options.gpu_algorithms = file.c_str();
+      const bool isTimed = isFirst && !fs::exists(file);
+      trial.start();
+      trial.bind(24);
+      const recording::Counts before = recording::counts();
+      EXPECT_EQ(before.timings > 0, isTimed);
+      losses(trial);
+      const recording::Counts after = recording::counts();
+      EXPECT_EQ(after.algorithms[1] - before.algorithms[1], after.products - before.products);
+      EXPECT_EQ(recording::problems(), std::vector<std::string>());
+    }
+    Trial damaged(tiny);
+    adopt(damaged, "damaged");
+    if (isFirst) {
+      std::ofstream(file) << "{}";
+      damaged.options.gpu_algorithms = file.c_str();
+    }
+    EXPECT_FAILS(zero_rt_session_create(damaged.executable, &damaged.options, &damaged.session),
+                 ZERO_RT_BAD_FILE, "expected algorithms of products");
+    return;
+  }
+  EXPECT_EQ(contents(file), "{}");
+}
+
 /// All ranks end when one of them has a wrong index in the data.
 TEST_F(Processes, EndWhenACheckFails) {
   TinyProgram tiny(kRanks, 2);

@@ -9,6 +9,8 @@
 #include "on_gpu.h"
 #include "runtime/device/cuda/product.h"
 
+#include <set>
+
 using namespace zero::rt;
 using namespace zero::rt::cuda;
 
@@ -133,6 +135,63 @@ TEST_F(Products, AreRefusedByName) {
   expectRefused(Case({}, 4, 5, 0, {6, 1}, {5, 1}, {5, 1}), "it sums nothing");
   expectRefused(Case({}, 2, 2, 2000, {2000, 1}, {2, 1}, {2, 1}),
                 "has no algorithm for it within 4096 bytes of workspace", {F, F, F, F}, 4096);
+}
+
+TEST_F(Products, HaveAlgorithmsThatKeepTheWorkspace) {
+  const Case plain({}, 4, 5, 6, {6, 1}, {5, 1}, {5, 1});
+  constexpr DType F = ZERO_RT_F32;
+  std::unique_ptr<Product> wide, narrow;
+  expectOk(make(plain, {F, F, F, F}, kWorkspace, wide));
+  expectOk(make(plain, {F, F, F, F}, 4096, narrow)); // less, once aligned
+  std::vector<BlasAlgorithm> all, few, first;
+  expectOk(wide->findAlgorithms(16, all));
+  expectOk(narrow->findAlgorithms(16, few));
+  expectOk(narrow->findAlgorithms(1, first));
+  ASSERT_EQ(all.size(), size_t(recording::kAlgorithms));
+  ASSERT_EQ(few.size(), size_t(recording::kAlgorithms) - 1);
+  EXPECT_EQ(first.size(), 1u);
+  for (const BlasAlgorithm &each : all)
+    expectOk(wide->check(*blas, each));
+  expectOk(narrow->check(*blas, few.back()));
+  const Status status = narrow->check(*blas, all[recording::kByHalves]);
+  EXPECT_EQ(status.getMessage(), "the algorithm needs 4096 bytes of workspace, planned are 3904");
+  all[0].data[7] ^= 1;  // of no meaning here
+  all[1].data[1] ^= 64; // of meaning
+  expectOk(wide->check(*blas, all[0]));
+  EXPECT_NE(wide->check(*blas, all[1]).getMessage().find("cublasLtMatmulAlgoCheck"),
+            std::string::npos);
+}
+
+/// Each of these changes what the library may choose, or how long it takes.
+TEST_F(Products, AreDescribedByAllThatMatters) {
+  const Case plain({3}, 4, 5, 6, {24, 6, 1}, {30, 5, 1}, {20, 5, 1});
+  constexpr DType F = ZERO_RT_F32, B = ZERO_RT_BF16;
+  std::set<std::string> texts;
+  auto add = [&](const Case &data, const Types &types = {F, F, F, F}, uint64_t bytes = kWorkspace) {
+    std::unique_ptr<Product> product;
+    expectOk(make(data, types, bytes, product));
+    EXPECT_TRUE(texts.insert(product->describe()).second) << product->describe();
+  };
+  add(plain);
+  add(plain, {B, B, F, F});
+  add(plain, {B, B, B, B});
+  add(plain, {F, F, F, F}, 4096);
+  add(Case(plain).withBias());
+  add(Case(plain).withResidual());
+  add(Case(plain).accumulate());
+  add(Case({2}, 4, 5, 6, {24, 6, 1}, {30, 5, 1}, {20, 5, 1}));
+  add(Case({3}, 4, 5, 6, {0, 6, 1}, {30, 5, 1}, {20, 5, 1}));
+  add(Case({3}, 4, 5, 6, {24, 1, 4}, {30, 5, 1}, {20, 5, 1}));
+  add(Case({3}, 4, 5, 6, {28, 7, 1}, {30, 5, 1}, {20, 5, 1}));
+  add(Case({3}, 4, 5, 7, {28, 7, 1}, {35, 5, 1}, {20, 5, 1}));
+  proto::Kernel kernel = kernelOf(plain, {F, F, F, F});
+  kernel.set_workspace(kWorkspace);
+  std::unique_ptr<Product> aligned;
+  expectOk(Product::create(blas, kernel, 16, aligned));
+  EXPECT_EQ(texts.count(aligned->describe()), 0u);
+  EXPECT_EQ(aligned->describe(),
+            "float32 5x4 ld 5 by 20 = float32 5x6 ld 5 by 30 * float32 6x4 ld 6 by 24, batch 3, "
+            "aligned to 16, workspace 8000");
 }
 
 TEST(ProductAlignment, IsThatOfAllLaunches) {

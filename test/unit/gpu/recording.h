@@ -15,6 +15,7 @@
 #ifndef TEST_UNIT_GPU_RECORDING_H
 #define TEST_UNIT_GPU_RECORDING_H
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,12 +23,20 @@
 
 namespace recording {
 
+/// Algorithms of a product, which add the terms of a sum in different orders: from the first, from
+/// the last, by halves, and those with even numbers first. They are offered in this order. By
+/// halves takes 4 KiB of workspace. The fastest takes 10 ms, the others 12 to 14, but the last 16.
+inline constexpr int kAlgorithms = 4, kByHalves = 2, kSlow = 3;
+
 struct Settings {
   uint64_t seed = 1;
   int devices = 1;
   int capability = 90;
   /// Calls that wait for NCCL's kernels wait so long for them, and are then a problem.
   double hangSeconds = 10;
+  /// The algorithm that is the fastest on GPU 0; on each further GPU it is the next one.
+  int fastest = 0;
+  int refused = -1; ///< the algorithm with which products fail
 };
 
 /// Removes kernels, problems and counts. Nothing may be in use.
@@ -57,6 +66,9 @@ struct Counts {
   uint64_t deviceAllocations = 0, hostAllocations = 0, deviceBytes = 0, hostBytes = 0;
   uint64_t made = 0; ///< streams, events, modules, descriptors and layouts
   uint64_t alive = 0;
+  uint64_t mostDeviceBytes = 0;                   ///< at a time
+  uint64_t timings = 0;                           ///< times between events that were asked for
+  std::array<uint64_t, kAlgorithms> algorithms{}; ///< products by algorithm
   uint64_t launches = 0, products = 0, copies = 0, waits = 0, records = 0, queries = 0;
   uint64_t calls = 0;  ///< of functions of the host
   uint64_t graphs = 0; ///< that were made ready for launches

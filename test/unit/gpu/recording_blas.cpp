@@ -100,16 +100,29 @@ EXPORT BlasStatus cublasLtMatmulPreferenceSetAttribute(BlasPreference preference
   return kBlasSuccess;
 }
 
+/// The meaning of the bytes of an algorithm here. The runtime may only store them.
+struct Meaning {
+  uint64_t alignment, number, seal;
+  uint64_t expectedSeal() const { return (number + 1) * 0x9e3779b97f4a7c15 + alignment; }
+};
+
+static Meaning meaningOf(const BlasAlgorithm &algorithm) {
+  Meaning meaning;
+  std::memcpy(&meaning, &algorithm, sizeof(meaning));
+  return meaning;
+}
+
 /// Products with a sum of more than a thousand terms require workspace here, so a plan without
 /// workspace fails.
-static uint64_t workspaceOf(const BlasLayout a, const BlasProduct product) {
+static uint64_t workspaceOf(const BlasLayout a, const BlasProduct product, uint64_t algorithm) {
   const bool transposed = product->numbers[kBlasProductTransposeA] == kBlasTransposed;
-  return (transposed ? a->rows : a->columns) > 1000 ? 4096 : 0;
+  const bool isLong = (transposed ? a->rows : a->columns) > 1000;
+  return isLong || algorithm == kByHalves ? 4096 : 0;
 }
 
 EXPORT BlasStatus cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProduct product, BlasLayout a,
                                                  BlasLayout b, BlasLayout c, BlasLayout d,
-                                                 BlasPreference preference, int,
+                                                 BlasPreference preference, int most,
                                                  BlasHeuristic *found, int *count) {
   const bool bias = product->numbers[kBlasProductEpilogue] == kBlasEpilogueBias;
   const bool types =
@@ -118,11 +131,30 @@ EXPORT BlasStatus cublasLtMatmulAlgoGetHeuristic(BlasHandle, BlasProduct product
     return kBlasNotSupported;
   if (preference->alignments[kBlasPreferenceReduction] != kBlasReductionComputeType)
     Engine::get().problem("a product that may add partial sums in the type of its result");
-  const uint64_t needed = workspaceOf(a, product);
-  *count = needed <= preference->workspace;
-  *found = {};
-  found->workspace = needed;
-  found->algorithm.data[0] = preference->alignments[kBlasPreferenceAlignmentA];
+  *count = 0;
+  for (uint64_t number = 0; number < kAlgorithms && *count < most; ++number) {
+    const uint64_t needed = workspaceOf(a, product, number);
+    if (needed > preference->workspace)
+      continue;
+    Meaning meaning{preference->alignments[kBlasPreferenceAlignmentA], number, 0};
+    meaning.seal = meaning.expectedSeal();
+    BlasHeuristic &each = found[(*count)++];
+    each = {};
+    each.workspace = needed;
+    std::memcpy(&each.algorithm, &meaning, sizeof(meaning));
+  }
+  return kBlasSuccess;
+}
+
+EXPORT BlasStatus cublasLtMatmulAlgoCheck(BlasHandle, BlasProduct product, BlasLayout a, BlasLayout,
+                                          BlasLayout, BlasLayout, const BlasAlgorithm *algorithm,
+                                          BlasHeuristic *result) {
+  const Meaning meaning = meaningOf(*algorithm);
+  if (meaning.seal != meaning.expectedSeal() || meaning.number >= kAlgorithms)
+    return kBlasInvalidValue;
+  *result = {};
+  result->algorithm = *algorithm;
+  result->workspace = workspaceOf(a, product, meaning.number);
   return kBlasSuccess;
 }
 
@@ -177,28 +209,46 @@ struct View {
 };
 
 struct Call {
+  uint64_t algorithm;
   bool transposeA, transposeB;
   float alpha, beta;
   View a, b, c, d;
   std::optional<View> bias;
 
-  /// The terms of each sum are added in order.
+  /// The number of the term that is added as number `i` of `depth`.
+  uint64_t termOf(uint64_t i, uint64_t depth) const {
+    const uint64_t even = (depth + 1) / 2;
+    switch (algorithm) {
+    case 1:
+      return depth - 1 - i;
+    case 3:
+      return i < even ? 2 * i : 2 * (i - even) + 1;
+    default:
+      return i;
+    }
+  }
+
   void run() const {
     const uint64_t rows = d.layout.rows, depth = transposeA ? a.layout.rows : a.layout.columns;
-    std::vector<float> sums(rows), added(rows), terms(rows);
+    const uint64_t half = algorithm == kByHalves ? depth / 2 : depth;
+    std::vector<float> sums(rows), others(rows), added(rows), terms(rows);
     if (bias)
       bias->getColumn(0, 0, terms.data());
     for (int64_t batch = 0; batch < d.layout.batch; ++batch) {
       const std::vector<float> left = a.read(batch, transposeA), right = b.read(batch, transposeB);
       for (uint64_t column = 0; column < d.layout.columns; ++column) {
         std::fill(sums.begin(), sums.end(), 0.0f);
-        for (uint64_t k = 0; k < depth; ++k)
+        std::fill(others.begin(), others.end(), 0.0f);
+        for (uint64_t i = 0; i < depth; ++i) {
+          const uint64_t k = termOf(i, depth);
+          std::vector<float> &part = i < half ? sums : others;
           for (uint64_t row = 0; row < rows; ++row)
-            sums[row] += left[k * rows + row] * right[column * depth + k];
+            part[row] += left[k * rows + row] * right[column * depth + k];
+        }
         if (beta != 0)
           c.getColumn(batch, column, added.data());
         for (uint64_t row = 0; row < rows; ++row) {
-          sums[row] = alpha * sums[row] + (bias ? terms[row] : 0);
+          sums[row] = alpha * (sums[row] + others[row]) + (bias ? terms[row] : 0);
           sums[row] += beta != 0 ? beta * added[row] : 0;
         }
         d.setColumn(batch, column, sums.data());
@@ -222,6 +272,14 @@ struct Call {
 };
 } // namespace
 
+/// Milliseconds that a product takes with an algorithm, of any size.
+static double timeOf(const Engine &engine, uint64_t algorithm) {
+  const int device = current() ? current()->device : 0;
+  if (algorithm == uint64_t(engine.settings.fastest + device) % kAlgorithms)
+    return 10;
+  return algorithm == kSlow ? 16 : 12 + double(algorithm);
+}
+
 EXPORT BlasStatus cublasLtMatmul(BlasHandle, BlasProduct product, const void *alpha, const void *a,
                                  BlasLayout aLayout, const void *b, BlasLayout bLayout,
                                  const void *beta, const void *c, BlasLayout cLayout, void *d,
@@ -229,19 +287,28 @@ EXPORT BlasStatus cublasLtMatmul(BlasHandle, BlasProduct product, const void *al
                                  void *workspace, size_t bytes, Stream stream) {
   Engine &engine = Engine::get();
   std::lock_guard<std::recursive_mutex> lock(engine.mutex);
+  const Meaning meaning = meaningOf(*algorithm);
+  if (meaning.seal != meaning.expectedSeal()) {
+    engine.problem("cublasLtMatmul: an algorithm that the library has not made");
+    return kBlasInvalidValue;
+  }
+  if (int(meaning.number) == engine.settings.refused)
+    return kBlasNotSupported;
   auto place = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
   auto view = [&](const void *pointer, BlasLayout layout) {
-    if (place(pointer) % algorithm->data[0] != 0)
+    if (place(pointer) % meaning.alignment != 0)
       engine.problem("cublasLtMatmul: an operand is not aligned as was promised");
     return View{*layout, engine.translate(place(pointer), View::reach(*layout), "cublasLtMatmul"),
                 place(pointer)};
   };
-  if (bytes < workspaceOf(aLayout, product) || (bytes > 0 && place(workspace) % 256 != 0))
+  if (bytes < workspaceOf(aLayout, product, meaning.number) ||
+      (bytes > 0 && place(workspace) % 256 != 0))
     engine.problem("cublasLtMatmul: the workspace is not what was promised");
   if (bytes > 0)
     engine.translate(place(workspace), bytes, "the workspace of cublasLtMatmul");
   const bool hasBias = product->numbers[kBlasProductEpilogue] == kBlasEpilogueBias;
-  Call call{product->numbers[kBlasProductTransposeA] == kBlasTransposed,
+  Call call{meaning.number,
+            product->numbers[kBlasProductTransposeA] == kBlasTransposed,
             product->numbers[kBlasProductTransposeB] == kBlasTransposed,
             *static_cast<const float *>(alpha),
             *static_cast<const float *>(beta),
@@ -259,7 +326,10 @@ EXPORT BlasStatus cublasLtMatmul(BlasHandle, BlasProduct product, const void *al
     if (!each->start)
       return kBlasInvalidValue;
   ++engine.counted.products;
-  auto run = [&engine, call] {
+  ++engine.counted.algorithms[meaning.number];
+  const double milliseconds = timeOf(engine, meaning.number);
+  auto run = [&engine, call, milliseconds] {
+    engine.clock += milliseconds;
     call.checkOperands();
     call.run();
     call.d.forEachColumn([&](uint64_t at, uint64_t count) { engine.wrote(at, count); });

@@ -54,9 +54,10 @@ EXPORT cuLaunchHostFunc(Stream stream, HostFunction function, void *context) {
   work.isCall = true;
   return engine.start(stream, std::move(work));
 }
-EXPORT cuEventCreate(Event *event, unsigned) {
+EXPORT cuEventCreate(Event *event, unsigned flags) {
   IN_CONTEXT;
   *event = new EventHandle;
+  (*event)->isTimed = !(flags & kEventDisableTiming);
   engine.events.insert(*event);
   ++engine.counted.made;
   ++engine.counted.alive;
@@ -89,9 +90,11 @@ EXPORT cuEventRecord(Event event, Stream stream) {
   }
   event->captured.reset();
   const uint64_t number = ++event->recorded;
-  return engine.add(stream, {nullptr,
-                             [event, number] { event->done = std::max(event->done, number); },
-                             {reinterpret_cast<uint64_t>(event)}});
+  auto run = [&engine, event, number] {
+    event->done = std::max(event->done, number);
+    event->time = engine.clock;
+  };
+  return engine.add(stream, {nullptr, run, {reinterpret_cast<uint64_t>(event)}});
 }
 EXPORT cuEventQuery(Event event) {
   IN_CONTEXT;
@@ -107,4 +110,18 @@ EXPORT cuEventQuery(Event event) {
     return kLaunchFailed;
   event->asked = event->done < event->recorded;
   return event->asked ? kNotReady : kSuccess;
+}
+EXPORT cuEventElapsedTime(float *milliseconds, Event begin, Event end) {
+  IN_CONTEXT;
+  for (Event event : {begin, end}) {
+    if (!engine.events.count(event) || !event->isTimed || event->recorded == 0) {
+      engine.problem("cuEventElapsedTime of an event without a time");
+      return kInvalidValue;
+    }
+    if (event->done < event->recorded)
+      return kNotReady;
+  }
+  ++engine.counted.timings;
+  *milliseconds = float(end->time - begin->time);
+  return kSuccess;
 }
