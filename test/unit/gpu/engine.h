@@ -156,6 +156,18 @@ public:
       problems.push_back(what);
   }
 
+  /// Handles of one kind, which callers own from now on.
+  template <typename Handle>
+  Handle own(std::set<Handle> &all, Handle made) {
+    all.insert(made);
+    ++counted.alive;
+    return made;
+  }
+  /// Whether `call` may destroy `handle`, which is then no longer in `all`. It is a problem if it
+  /// was not, or if pending work uses it.
+  template <typename Handle>
+  bool disown(std::set<Handle> &all, Handle handle, const char *call);
+
   /// Memory.
   uint64_t allocate(bool onDevice, size_t bytes);
   Result release(bool onDevice, uint64_t place, const char *call);
@@ -236,6 +248,19 @@ bool Engine::anyPending(Body body) const {
           return true;
     }
   return false;
+}
+
+template <typename Handle>
+bool Engine::disown(std::set<Handle> &all, Handle handle, const char *call) {
+  if (all.erase(handle) == 0) {
+    problem(std::string(call) + " of what is not there");
+    return false;
+  }
+  const auto place = reinterpret_cast<uint64_t>(handle);
+  if (isTouched(place, place + 1))
+    problem(std::string(call) + " of what is in use");
+  --counted.alive;
+  return true;
 }
 
 /// The context of the calling thread.

@@ -241,6 +241,30 @@ TEST_F(Graphs, CanBeDropped) {
   EXPECT_EQ(word(3), 6);
 }
 
+/// Handles are destroyed once, and not while work uses them.
+TEST_F(Graphs, AndEventsAreDestroyedOnce) {
+  const Driver &driver = gpu->driver();
+  const uint64_t alive = recording::counts().alive;
+  Event event = nullptr;
+  driver.cuEventCreate(&event, kEventDefault);
+  EXPECT_EQ(recording::counts().alive, alive + 1);
+  EXPECT_EQ(driver.cuEventDestroy(event), kSuccess);
+  EXPECT_EQ(driver.cuEventDestroy(event), kInvalidValue);
+  EXPECT_EQ(driver.cuGraphDestroy(nullptr), kInvalidValue);
+  EXPECT_EQ(recording::counts().alive, alive);
+  EXPECT_EQ(takeProblems(), "cuEventDestroy_v2 of what is not there\n"
+                            "cuGraphDestroy of what is not there\n");
+  std::unique_ptr<Graph> graph;
+  expectOk(lanes->beginGraph());
+  give();
+  expectOk(lanes->endGraph(graph));
+  for (int time = 0; time < 20; ++time) // the driver does some work early
+    expectOk(lanes->run(static_cast<const GpuGraph &>(*graph)));
+  graph.reset();
+  EXPECT_EQ(takeProblems(), "cuGraphExecDestroy of what is in use\n");
+  expectOk(lanes->finish());
+}
+
 /// Times are between events that were made for it, and are over.
 TEST_F(Graphs, AndEventsHaveTimes) {
   const Driver &driver = gpu->driver();

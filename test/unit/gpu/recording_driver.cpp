@@ -99,24 +99,17 @@ EXPORT cuModuleLoadDataEx(ModuleHandle *module, const void *image, unsigned, int
     release(made.release());
     return kInvalidPtx;
   }
-  *module = made.release();
-  engine.modules.insert(*module);
+  *module = engine.own(engine.modules, made.release());
   ++engine.counted.made;
-  ++engine.counted.alive;
   return kSuccess;
 }
 EXPORT cuModuleUnload(ModuleHandle module) {
   Engine::get().awaitKernels("cuModuleUnload");
   IN_CONTEXT;
   NOT_CAPTURING;
-  if (engine.modules.erase(module) == 0) {
-    engine.problem("cuModuleUnload of a module that is not there");
+  if (!engine.disown(engine.modules, module, __func__))
     return kInvalidValue;
-  }
-  if (engine.isTouched(reinterpret_cast<uint64_t>(module), reinterpret_cast<uint64_t>(module) + 1))
-    engine.problem("cuModuleUnload of a module in use");
   release(module);
-  --engine.counted.alive;
   return kSuccess;
 }
 EXPORT cuModuleGetFunction(Function *function, ModuleHandle module, const char *name) {

@@ -103,9 +103,7 @@ EXPORT cuStreamEndCapture(Stream stream, GraphHandle *graph) {
     return kCaptureInvalidated;
   if (!isJoined(*capture))
     return kCaptureUnjoined;
-  *graph = new GraphTag{capture->nodes};
-  engine.capturedGraphs.insert(*graph);
-  ++engine.counted.alive;
+  *graph = engine.own(engine.capturedGraphs, new GraphTag{capture->nodes});
   return kSuccess;
 }
 
@@ -113,18 +111,16 @@ EXPORT cuGraphInstantiateWithFlags(GraphExec *executable, GraphHandle graph, uns
   IN_CONTEXT;
   if (engine.isForbidden(__func__))
     return kCaptureUnsupported;
-  *executable = new GraphExecTag{graph->nodes};
-  engine.graphs.insert(*executable);
+  *executable = engine.own(engine.graphs, new GraphExecTag{graph->nodes});
   ++engine.counted.graphs;
-  ++engine.counted.alive;
   return kSuccess;
 }
 
 EXPORT cuGraphDestroy(GraphHandle graph) {
   LOCKED;
-  engine.capturedGraphs.erase(graph);
+  if (!engine.disown(engine.capturedGraphs, graph, __func__))
+    return kInvalidValue;
   delete graph;
-  --engine.counted.alive;
   return kSuccess;
 }
 
@@ -151,14 +147,8 @@ EXPORT cuGraphLaunch(GraphExec executable, Stream stream) {
 
 EXPORT cuGraphExecDestroy(GraphExec executable) {
   LOCKED;
-  if (engine.graphs.erase(executable) == 0) {
-    engine.problem("cuGraphExecDestroy of a graph that is not there");
+  if (!engine.disown(engine.graphs, executable, __func__))
     return kInvalidValue;
-  }
-  const auto place = reinterpret_cast<uint64_t>(executable);
-  if (engine.isTouched(place, place + 1))
-    engine.problem("cuGraphExecDestroy of a graph in use");
   delete executable;
-  --engine.counted.alive;
   return kSuccess;
 }

@@ -56,23 +56,16 @@ EXPORT cuLaunchHostFunc(Stream stream, HostFunction function, void *context) {
 }
 EXPORT cuEventCreate(Event *event, unsigned flags) {
   IN_CONTEXT;
-  *event = new EventHandle;
+  *event = engine.own(engine.events, new EventHandle);
   (*event)->isTimed = !(flags & kEventDisableTiming);
-  engine.events.insert(*event);
   ++engine.counted.made;
-  ++engine.counted.alive;
   return kSuccess;
 }
 EXPORT cuEventDestroy_v2(Event event) {
   IN_CONTEXT;
-  if (engine.events.erase(event) == 0) {
-    engine.problem("cuEventDestroy of an event that is not there");
+  if (!engine.disown(engine.events, event, __func__))
     return kInvalidValue;
-  }
-  if (engine.isTouched(reinterpret_cast<uint64_t>(event), reinterpret_cast<uint64_t>(event) + 1))
-    engine.problem("cuEventDestroy of an event in use");
   delete event;
-  --engine.counted.alive;
   return kSuccess;
 }
 EXPORT cuEventRecord(Event event, Stream stream) {
