@@ -32,15 +32,17 @@ int64_t Mesh::sizeOf(StringRef name) const {
   return 1;
 }
 
-static bool contains(GroupAttr group, StringRef name) {
-  return !group || llvm::any_of(group.getAxes(),
-                                [&](FlatSymbolRefAttr axis) { return axis.getValue() == name; });
+bool Mesh::isAlong(GroupAttr group, StringRef name) const {
+  if (!group)
+    return llvm::is_contained(llvm::make_first_range(all), name);
+  return llvm::any_of(group.getAxes(),
+                      [&](FlatSymbolRefAttr axis) { return axis.getValue() == name; });
 }
 
 int64_t Mesh::sizeOf(GroupAttr group) const {
   int64_t product = 1;
   for (const auto &[name, size] : all)
-    if (contains(group, name))
+    if (isAlong(group, name))
       product *= size;
   return product;
 }
@@ -49,7 +51,7 @@ SmallVector<int64_t> Mesh::stridesIn(GroupAttr group) const {
   SmallVector<int64_t> strides(all.size());
   int64_t stride = 1;
   for (size_t axis = all.size(); axis-- > 0;) {
-    if (!contains(group, all[axis].first))
+    if (!isAlong(group, all[axis].first))
       continue;
     strides[axis] = stride;
     stride *= all[axis].second;

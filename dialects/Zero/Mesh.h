@@ -33,6 +33,8 @@ public:
   int64_t sizeOf(llvm::StringRef name) const;
   int64_t dataRanks() const { return sizeOf(kDataAxis); }
   int64_t tensorRanks() const { return sizeOf(kTensorAxis); }
+  /// Whether this mesh has the axis `name` and ranks of `group` differ along it; null means all.
+  bool isAlong(GroupAttr group, llvm::StringRef name) const;
   /// The number of ranks of `group`; null means all.
   int64_t sizeOf(GroupAttr group) const;
   /// By how much the index of a rank in `group` changes for a step along each axis.

@@ -88,14 +88,6 @@ static int64_t readAgain(Value gathered) {
   return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
 }
 
-/// Whether ranks along the axis tensor exchange activations in `op`, or their gradients.
-static bool isAlongTensor(CollectiveOpInterface op) {
-  GroupAttr group = op.getCollectiveGroup();
-  return group && llvm::any_of(group.getAxes(), [](FlatSymbolRefAttr axis) {
-           return axis.getValue() == kTensorAxis;
-         });
-}
-
 /// Whether `op` gathers a saved activation that ranks have divided.
 static bool joinsSaved(CollectiveOpInterface op) {
   return op.getSource().getDefiningOp<CopyOp>() != nullptr ||
@@ -103,9 +95,10 @@ static bool joinsSaved(CollectiveOpInterface op) {
 }
 
 static TensorVolume countTensorVolume(const Storage &storage, int64_t microBatches) {
+  const Mesh mesh(storage.getStep()->getParentOfType<ModuleOp>());
   TensorVolume volume;
   for (auto op : storage.getStep().getBody().getOps<CollectiveOpInterface>()) {
-    if (op.isControl() || !isAlongTensor(op))
+    if (op.isControl() || !mesh.isAlong(op.getCollectiveGroup(), kTensorAxis))
       continue;
     const bool isWhole = op.getCollectiveKind() == CollectiveKind::AllReduce;
     int64_t &sum = storage.forwardOps().contains(op)                           ? volume.forward
@@ -125,10 +118,11 @@ static CollectiveVolume countCollectives(func::FuncOp step,
                                          const llvm::DenseSet<Operation *> &forward,
                                          int64_t microBatches, int64_t &reductions,
                                          int64_t &wholeGradients) {
+  const Mesh mesh(step->getParentOfType<ModuleOp>());
   CollectiveVolume volume;
   llvm::StringMap<int64_t> reduced;
   for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
-    if (op.isControl() || isAlongTensor(op))
+    if (op.isControl() || mesh.isAlong(op.getCollectiveGroup(), kTensorAxis))
       continue;
     const int64_t iterations = scheduleOf(op).countIterations(microBatches);
     const int64_t elements = op.getWholeType().getNumElements() * iterations;

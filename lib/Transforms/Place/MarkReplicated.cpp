@@ -16,12 +16,9 @@ using namespace zero;
 
 /// Whether all ranks along the axis tensor have the results of `op` after it, or different ones.
 /// Nothing where its operands decide.
-static std::optional<bool> joinsRanks(Operation *op) {
+static std::optional<bool> joinsRanks(const Mesh &mesh, Operation *op) {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
-  GroupAttr group = collective ? collective.getCollectiveGroup() : GroupAttr();
-  if (!group || !llvm::any_of(group.getAxes(), [](FlatSymbolRefAttr axis) {
-        return axis.getValue() == kTensorAxis;
-      }))
+  if (!collective || !mesh.isAlong(collective.getCollectiveGroup(), kTensorAxis))
     return std::nullopt;
   return collective.getCollectiveKind() != CollectiveKind::ReduceScatter;
 }
@@ -29,6 +26,7 @@ static std::optional<bool> joinsRanks(Operation *op) {
 /// The values of `step` that differ between the ranks along the axis tensor: they depend on shards
 /// or on the coordinate of the rank.
 static llvm::DenseSet<Value> findDifferent(ModuleOp module, func::FuncOp step) {
+  const Mesh mesh(module);
   SymbolTable symbols(module);
   llvm::DenseSet<Value> different;
   for (BlockArgument argument : step.getArguments())
@@ -39,7 +37,7 @@ static llvm::DenseSet<Value> findDifferent(ModuleOp module, func::FuncOp step) {
     const bool differs =
         (read && shardOf(symbols.lookup(read.getSymbol()))) ||
         llvm::any_of(op.getOperands(), [&](Value operand) { return different.contains(operand); });
-    if (joinsRanks(&op).value_or(!differs))
+    if (joinsRanks(mesh, &op).value_or(!differs))
       continue;
     different.insert(op.result_begin(), op.result_end());
   }
