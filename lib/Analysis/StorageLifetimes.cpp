@@ -1,5 +1,6 @@
 //===- StorageLifetimes.cpp - lifetimes and usages of roots ---------------===//
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/Storage.h"
@@ -75,9 +76,18 @@ void Storage::classifyTransfers() {
   }
 }
 
+/// The op of which `op` keeps the result, or a slice of it, until backward.
+static Operation *keptBy(Operation *op) {
+  auto copy = dyn_cast<CopyOp>(op);
+  auto slice = copy ? copy.getInput().getDefiningOp<OwnSliceOp>() : OwnSliceOp();
+  return slice ? throughReshapes(slice->getOperand(0)).getDefiningOp() : op;
+}
+
 /// Gradients are buckets that are reduced in place, reduced shards, and sums over micro-batches.
-/// Activations are values of forward that are still read after forward, wherever they reside then.
+/// Activations are values of forward that are still read after forward, wherever they reside then;
+/// what ranks along the axis tensor exchange is never a gradient of parameters.
 void Storage::classify() {
+  const Mesh mesh(step->getParentOfType<ModuleOp>());
   llvm::DenseSet<int64_t> saved, updating; // roots that updates read gradients of
   for (auto launch : step.getBody().getOps<LaunchOp>())
     if (std::optional<uint64_t> gradient = launch.getGradient())
@@ -94,11 +104,15 @@ void Storage::classify() {
     if (!producer)
       continue;
     auto collective = dyn_cast<CollectiveOpInterface>(producer);
-    if (collective && collective.getCollectiveKind() == CollectiveKind::ReduceScatter)
+    const bool isAlongTensor =
+        collective && mesh.isAlong(collective.getCollectiveGroup(), kTensorAxis);
+    Operation *kept = keptBy(producer);
+    const bool isReduced = collective && !isAlongTensor &&
+                           collective.getCollectiveKind() == CollectiveKind::ReduceScatter;
+    if (isReduced || (isa<ReserveOp>(producer) && updating.contains(index)))
       root.usage = Usage::Gradient;
-    else if (isa<ReserveOp>(producer) && updating.contains(index))
-      root.usage = Usage::Gradient;
-    else if (isa<LaunchOp>(producer) && forward.contains(producer) && saved.contains(index))
+    else if ((isa_and_nonnull<LaunchOp>(kept) || isAlongTensor) && forward.contains(kept) &&
+             saved.contains(index))
       root.usage = Usage::Activation;
     else if (isa<BucketOp>(producer) && !isIn(producer, Segment::Epilogue))
       for (Operation *user : root.value.getUsers()) {

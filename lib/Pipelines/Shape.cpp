@@ -29,5 +29,8 @@ void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createAddIntoTables());
   RecomputeCheapOptions recompute;
   recompute.what = options.shape.recompute;
+  // Where layers are recomputed, so are their gathers.
+  recompute.gathers = options.shard.sequenceParallel && options.place.checkpointSlots == 0 &&
+                      options.checkpointMode().is(Checkpoint::None);
   pm.addPass(createRecomputeCheap(recompute));
 }

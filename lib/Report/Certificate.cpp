@@ -68,6 +68,8 @@ static void printTensorVolume(const TensorVolume &volume, int64_t ranks, llvm::r
      << ", backward " << volume.backward;
   if (volume.again)
     os << ", recomputed layers " << volume.again;
+  if (volume.regathered)
+    os << ", gathered again " << volume.regathered;
   if (volume.saved)
     os << ", saved activations " << volume.saved;
   os << "\n";

@@ -103,6 +103,7 @@ static TensorVolume countTensorVolume(const Storage &storage, int64_t microBatch
     const bool isWhole = op.getCollectiveKind() == CollectiveKind::AllReduce;
     int64_t &sum = storage.forwardOps().contains(op)                           ? volume.forward
                    : isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr)) ? volume.again
+                   : op->hasAttr(kRecomputeAttr)                               ? volume.regathered
                    : joinsSaved(op)                                            ? volume.saved
                                                                                : volume.backward;
     sum += op.getWholeType().getNumElements() * (isWhole ? 2 : 1) *

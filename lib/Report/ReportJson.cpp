@@ -81,6 +81,7 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
       json.attribute("forward", volume->forward);
       json.attribute("backward", volume->backward);
       json.attribute("recomputed", volume->again);
+      json.attribute("gathered_again", volume->regathered);
       json.attribute("saved", volume->saved);
       json.attribute("total", volume->total());
     });

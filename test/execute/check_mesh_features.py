@@ -3,8 +3,9 @@
 usage: check_mesh_features.py DATA WORK GRAPH
 
 Optimizers, precisions, clipping, micro-batches, sequence parallelism and dropout give the losses of
-one rank; volumes along `tensor` are those of closed forms, and what communicators counted;
-checkpoints load on other meshes; processes give the bits of threads.
+one rank; volumes along `tensor` are those of closed forms, and what communicators counted; tokens
+that are gathered again change no bit; checkpoints load on other meshes; processes give the bits of
+threads.
 """
 
 import argparse
@@ -67,15 +68,26 @@ def volume(text):
 
 def check_volumes(checks, graph, layers, sum_of_table):
     """A sum that all get is twice its elements. `sum_of_table`: the table of embeddings is sharded."""
-    bsh = graph.inputs["input_ids"].size * 64
-    rows = graph.inputs["input_ids"].size
+    batch, sequence = graph.inputs["input_ids"].shape
+    rows, width = batch * sequence, 64
+    bsh = rows * width
     ends = 2 * bsh * sum_of_table
     loss = 2 * 3 * rows  # on 2 ranks: three numbers for each row of scores
+    forward = 4 * layers * bsh + ends + loss
+    # With sequence parallelism, what all ranks hold has gradients of a part of the tokens each: two
+    # norms and two biases of a block, the last norm, and the table of positions.
+    own = 2 * (layers * 6 * width + 2 * width + sequence * width)
     for flags, expected in (
-            ([], {"forward": 4 * layers * bsh + ends + loss, "backward": 4 * layers * bsh + ends}),
+            ([], {"forward": forward, "backward": 4 * layers * bsh + ends}),
             (["--checkpoint=layer"], {"recomputed layers": 2 * layers * bsh}),
             (["--checkpoint=layer", "--partition-activations"],
-             {"saved activations": (layers + 1) * bsh})):
+             {"saved activations": (layers + 1) * bsh}),
+            (["--sequence-parallel"],
+             {"forward": forward, "backward": 4 * layers * bsh + ends + own,
+              "gathered again": (2 * layers + 1) * bsh}),
+            (["--sequence-parallel", "--recompute=none"], {"gathered again": (2 * layers + 1) * bsh}),
+            (["--sequence-parallel", "--checkpoint=layer"],
+             {"forward": forward, "recomputed layers": 3 * layers * bsh, "gathered again": 0})):
         result = run(graph, (2, 2), *ADAMW, "--zero-stage=2", *flags)
         received, parts = volume(graph.report)
         for part, elements in expected.items():
@@ -89,6 +101,16 @@ def check_volumes(checks, graph, layers, sum_of_table):
             counted = rank["received_elements_along"]
             checks.that(counted == {axis: STEPS * count for axis, count in planned.items()},
                         f"{flags}: a rank received {counted} in {STEPS} steps, planned {planned}")
+
+
+def check_repeated_gathers(checks, graph):
+    """What is gathered again has the bits of what was saved, in each precision."""
+    for precision in ("fp32", "bf16"):
+        flags = [*ADAMW, "--sequence-parallel", f"--precision={precision}"]
+        first = run(graph, (1, 2), *flags, "--checkpoint=layer")
+        for own in ([], ["--recompute=none"], ["--zero-stage=0", "--partition-activations"]):
+            checks.that(run(graph, (1, 2), *flags, *own).same_bits(first),
+                        f"{precision} {own}: other bits than with recomputed layers")
 
 
 def check_checkpoints(checks, graph):
@@ -126,6 +148,7 @@ def main():
     if args.graph == "gpt2-tiny":
         check_dropout(checks, args.data, f"{args.work}.dropout")
         check_volumes(checks, graph, layers=2, sum_of_table=True)
+        check_repeated_gathers(checks, graph)
     check_checkpoints(checks, graph)
     checks.finish()
 

@@ -51,10 +51,11 @@ struct CollectiveVolume {
 struct TensorVolume {
   int64_t forward = 0;
   int64_t backward = 0;
-  int64_t again = 0; ///< by recomputed layers
-  int64_t saved = 0; ///< saved activations that are divided until backward
+  int64_t again = 0;      ///< by recomputed layers
+  int64_t regathered = 0; ///< of tokens, which forward gathered and did not save
+  int64_t saved = 0;      ///< saved activations that are divided until backward
 
-  int64_t total() const { return forward + backward + again + saved; }
+  int64_t total() const { return forward + backward + again + regathered + saved; }
 };
 
 /// The contents of one tier of a rank.

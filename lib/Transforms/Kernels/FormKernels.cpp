@@ -51,6 +51,13 @@ private:
 
 } // namespace
 
+/// Says of `op`, which `node` became, when it runs and whether it recomputes what forward did.
+static void describe(Operation *op, onnx::NodeOp node) {
+  setSchedule(op, scheduleOf(node));
+  if (Attribute run = node->getAttr(kRecomputeAttr))
+    op->setAttr(kRecomputeAttr, run);
+}
+
 /// Replaces a view or an exchange between ranks, which need no kernel, by ops of the step.
 LogicalResult KernelFormer::lowerInStep(onnx::NodeOp node) {
   OpBuilder builder(node);
@@ -60,7 +67,7 @@ LogicalResult KernelFormer::lowerInStep(onnx::NodeOp node) {
     return failure();
   for (Operation *op = before ? before->getNextNode() : &node->getBlock()->front(); op != node;
        op = op->getNextNode())
-    setSchedule(op, scheduleOf(node));
+    describe(op, node);
   for (auto [result, made] : llvm::zip(node.getOutputs(), lowered.results)) {
     // A view of nothing folds to a new tensor, which would be in no kernel.
     auto type = cast<RankedTensorType>(result.getType());
@@ -183,15 +190,13 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   OpBuilder atRoot(root);
   auto launch = LaunchOp::create(atRoot, root.getLoc(), types,
                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs);
-  auto describe = [&](Operation *op) {
+  auto nameOp = [&](Operation *op) {
     op->setAttr(kNameAttr, main.getNodeAttr());
-    setSchedule(op, scheduleOf(root));
-    if (Attribute run = root->getAttr(kRecomputeAttr))
-      op->setAttr(kRecomputeAttr, run);
+    describe(op, root);
   };
-  describe(launch);
+  nameOp(launch);
   for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))
-    describe(CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message));
+    nameOp(CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message));
   for (auto [result, value] : llvm::zip(kept, launch.getResults()))
     result.replaceAllUsesWith(value);
   for (onnx::NodeOp node : llvm::reverse(group.nodes))

@@ -2,7 +2,7 @@
 // A value that forward computes and backward reads is recomputed by a clone of its node, just
 // before its first reader in backward, if that frees its bytes in between: the node computes
 // element by element or normalizes rows, and its operands are live anyway, are small, or follow
-// element by element from such values.
+// element by element from such values. Of a value that ranks gather, a rank's part remains.
 //===----------------------------------------------------------------------===//
 
 #include "zero/Transforms/Kernels/KernelValues.h"
@@ -37,7 +37,7 @@ static constexpr size_t kLongestChain = 12;
 
 class Recomputer {
 public:
-  explicit Recomputer(func::FuncOp step);
+  Recomputer(func::FuncOp step, bool computes, bool gathers);
   void run();
 
 private:
@@ -56,6 +56,7 @@ private:
   void recompute(onnx::NodeOp node);
 
   func::FuncOp step;
+  bool computes, gathers; ///< again, in backward
   llvm::DenseSet<Operation *> forward;
   llvm::DenseMap<Operation *, int64_t> positions; ///< with gaps for clones between two
   llvm::DenseMap<Value, int64_t> lastReads;       ///< of values under any shape
@@ -76,7 +77,16 @@ static Value unshaped(Value value) {
   return value;
 }
 
-Recomputer::Recomputer(func::FuncOp step) : step(step), forward(findForwardOps(step)) {
+/// Whether `node` gathers the shards of ranks, or orders the dimensions of what it gathered.
+static bool isGather(onnx::NodeOp node) {
+  if (!node.is(op::Transpose))
+    return node.is(own::AxisGather);
+  auto source = unshaped(node.getOperand(0)).getDefiningOp<onnx::NodeOp>();
+  return source && source.is(own::AxisGather);
+}
+
+Recomputer::Recomputer(func::FuncOp step, bool computes, bool gathers)
+    : step(step), computes(computes), gathers(gathers), forward(findForwardOps(step)) {
   constexpr int64_t kRoom = 1024;
   int64_t position = 0;
   for (Operation &op : step.getBody().front()) {
@@ -117,8 +127,9 @@ void Recomputer::findReads(Value value, Reads &reads) const {
 /// Whether forward computes `node`, and nothing but its first result is read.
 bool Recomputer::isCheap(onnx::NodeOp node) const {
   ops::Kind kind = ops::lookup(node)->kind;
+  const bool isLocal = kind == ops::Kind::Elementwise || kind == ops::Kind::Rows;
   return isForward(node) && !isIn(node, Segment::Prologue) &&
-         (kind == ops::Kind::Elementwise || kind == ops::Kind::Rows) &&
+         ((computes && isLocal) || (gathers && isGather(node))) &&
          llvm::all_of(node.getOutputs().drop_front(), [](Value v) { return v.use_empty(); });
 }
 
@@ -129,7 +140,7 @@ bool Recomputer::mayRecompute(onnx::NodeOp node) const {
   RankedTensorType type = node.outputType(0);
   // Reductions of rows are small. Normalizations have the size of their operands.
   return tensorBytes(type) >= kLeastBytes &&
-         (ops::lookup(node)->kind == ops::Kind::Elementwise ||
+         (ops::lookup(node)->kind == ops::Kind::Elementwise || isGather(node) ||
           type.getNumElements() == node.inputType(0).getNumElements());
 }
 
@@ -137,6 +148,11 @@ bool Recomputer::mayRecompute(onnx::NodeOp node) const {
 /// from values that are there or are small.
 bool Recomputer::findChain(onnx::NodeOp node, int64_t position,
                            llvm::SetVector<Operation *> &chain) const {
+  if (isGather(node)) { // from a part of its bytes, which remains, or is recomputed itself
+    if (!node.is(own::AxisGather))
+      chain.insert(unshaped(node.getOperand(0)).getDefiningOp());
+    return chain.insert(node);
+  }
   const int64_t bytes = tensorBytes(node.outputType(0));
   // Inside of a kernel values of 16 bits are not rounded, so their bits depend on its borders.
   const bool isNarrow = isHalfFloat(node.outputType(0));
@@ -211,8 +227,8 @@ struct RecomputeCheap : zero::impl::RecomputeCheapBase<RecomputeCheap> {
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
-    if (what == Recompute::Cheap)
-      Recomputer(*step).run();
+    if (what == Recompute::Cheap || gathers)
+      Recomputer(*step, what == Recompute::Cheap, gathers).run();
   }
 };
 } // namespace

@@ -113,6 +113,10 @@ def RecomputeCheap : Pass<"zero-recompute-cheap", "::mlir::ModuleOp"> {
     bitwise identical. The clone is marked `zero.recompute`, so that the two are not merged.
     Products are never recomputed. Linear in the size of the step.
 
+    With `gathers`, a value that forward gathered along an axis of the mesh, and that backward
+    reads, is gathered again there: of it, a rank saves its own part only, which may be cheap to
+    recompute itself (Korthikanti et al., arXiv 2205.05198, section 4.2.2).
+
     ```mlir
     %1 = onnx.node "Gelu"(%0) ...
     ... the loss ...
@@ -122,7 +126,9 @@ def RecomputeCheap : Pass<"zero-recompute-cheap", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"what", "what", "::zero::Recompute", /*default=*/"::zero::Recompute::Cheap",
-           "cheap or none">];
+           "cheap or none">,
+    Option<"gathers", "gathers", "bool", /*default=*/"false",
+           "gather again in backward what forward gathered along an axis">];
 }
 
 #endif // ZERO_TRANSFORMS_SHAPE_PASSES_TD

@@ -1,0 +1,101 @@
+"""What a block of GPT-2 keeps for backward on ranks along `tensor`, and what they exchange.
+
+usage: check_axes.py WORK
+
+One value of the model's width for b sequences of s tokens has b s h elements. A block keeps for
+backward (Korthikanti et al., arXiv 2205.05198, section 4, counts the same in bytes of 16 bits):
+
+  in front of each product by columns, the normalized tokens: 2 bsh. Every rank needs all tokens;
+      with sequence parallelism it keeps its own, and gathers again. Recomputed by default.
+  queries, keys and values 3 bsh, attention 1 bsh, the MLP before GELU 4 bsh and after it 4 bsh,
+      divided by heads and columns. After GELU: recomputed by default.
+  the two sums with the residual, 2 bsh: each rank has all tokens, or its own.
+
+So 16 bsh on one rank, (4 + 12/t) bsh on t ranks, 16/t bsh with sequence parallelism; the paper's 34
+bytes are 16 of 2 bytes and two masks of dropout, which are recomputed here. Of scores (the paper's
+5as/h) attention keeps one f32 for each row and head: 4 bsa/t bytes.
+
+All is measured as the difference of models of 4 and 2 blocks, so that their ends do not count.
+"""
+
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import make_gpt2
+from zero_test import Checks, run_tool
+
+WIDTH, HEADS, SEQUENCE, BATCH = 256, 8, 128, 4
+BSH = BATCH * SEQUENCE * WIDTH
+ROWS = 4 * BATCH * SEQUENCE * HEADS  # bytes
+FEW, MANY = 2, 4  # blocks
+
+
+def make(work, layers):
+    model = work / f"{layers}.onnx"
+    make_gpt2.write(model, SimpleNamespace(layers=layers, width=WIDTH, heads=HEADS, vocabulary=512,
+                                           sequence=SEQUENCE, batch=BATCH, seed=0, sparse=True))
+    return model
+
+
+def plan(model, flags):
+    """Bytes that forward keeps, and elements that ranks along tensor exchange, by part."""
+    text = run_tool("zeroc", model, "--plan-only", "--optimizer=adamw", *flags)
+    kept = int(re.search(r"^  activations +(\d+)", text, re.M)[1])
+    line = re.search(r"^along tensor, .* of \d+: (.*)$", text, re.M)
+    parts = [part.rsplit(" ", 1) for part in line[1].split(", ")] if line else []
+    return kept, {name: int(count) for name, count in parts}
+
+
+def of_block(models, flags):
+    """The share of one block."""
+    (few, few_parts), (many, many_parts) = (plan(models[layers], flags) for layers in (FEW, MANY))
+    blocks = MANY - FEW
+    return (many - few) / blocks, {name: (count - few_parts[name]) / blocks
+                                   for name, count in many_parts.items()}
+
+
+def cases():
+    """Ranks, flags, elements kept, in bsh, and elements exchanged of a block."""
+    yield 1, [], 10, {}
+    yield 1, ["--recompute=none"], 16, {}
+    for ranks in (2, 4):
+        sums = {"forward": 4 * BSH, "backward": 4 * BSH}
+        yield ranks, [], 2 + 8 / ranks, sums
+        yield ranks, ["--recompute=none"], 4 + 12 / ranks, sums
+        layer = {**sums, "recomputed layers": 2 * BSH}
+        yield ranks, ["--checkpoint=layer"], 1, layer
+        # Divided copies of what all ranks hold: both sums, or the one that is the block's input.
+        yield (ranks, ["--partition-activations"], 10 / ranks,
+               {**sums, "saved activations": 2 * BSH})
+        yield (ranks, ["--partition-activations", "--checkpoint=layer"], 1 / ranks,
+               {**layer, "saved activations": BSH})
+        # The gradients of norms and of biases behind sums are sums over tokens of all ranks.
+        tokens = {"forward": 4 * BSH, "backward": 4 * BSH + 2 * 6 * WIDTH}
+        again = {**tokens, "gathered again": 2 * BSH}
+        yield ranks, ["--sequence-parallel"], 10 / ranks, again
+        yield ranks, ["--sequence-parallel", "--recompute=none"], 16 / ranks, again
+        yield (ranks, ["--sequence-parallel", "--checkpoint=layer"], 1 / ranks,
+               {**tokens, "recomputed layers": 3 * BSH})
+
+
+def main():
+    work = Path(sys.argv[1])
+    work.mkdir(parents=True, exist_ok=True)
+    models = {layers: make(work, layers) for layers in (FEW, MANY)}
+    checks = Checks()
+    for precision, size in (("fp32", 4), ("bf16", 2)):
+        for ranks, flags, elements, exchanged in cases():
+            rows = 0 if "--checkpoint=layer" in flags else ROWS // ranks
+            kept, parts = of_block(models, [f"--mesh=data=1,tensor={ranks}", *flags,
+                                            f"--precision={precision}"])
+            label = f"{precision}, {ranks} ranks {' '.join(flags)}"
+            checks.that(kept == elements * BSH * size + rows,
+                        f"{label}: {(kept - rows) / BSH / size} bsh are kept, expected {elements}")
+            checks.that(parts == exchanged, f"{label}: {parts} exchanged, expected {exchanged}")
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
