@@ -1,6 +1,7 @@
 //===- executable.cpp - zero._native: a compiled program ------------------===//
 
 #include "native.h"
+#include "zero_rt/mesh.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -113,6 +114,42 @@ static nb::list certificates(const Executable &executable) {
   return result;
 }
 
+static zero_rt_mesh meshOf(const Executable &executable) {
+  zero_rt_mesh mesh;
+  check(zero_rt_executable_mesh(executable.handle, &mesh));
+  return mesh;
+}
+
+static zero_rt_axis axisOf(const Executable &executable, size_t index) {
+  zero_rt_axis axis;
+  check(zero_rt_executable_axis(executable.handle, index, &axis));
+  return axis;
+}
+
+/// The number of ranks along each axis by its name, the outermost first.
+static nb::dict mesh(const Executable &executable) {
+  nb::dict result;
+  for (size_t i = 0; i < meshOf(executable).axes; ++i) {
+    const zero_rt_axis axis = axisOf(executable, i);
+    result[axis.name] = axis.size;
+  }
+  return result;
+}
+
+/// Elements that a rank receives in a step by plan, by the names of the axes of the groups.
+static nb::dict volumes(const Executable &executable) {
+  nb::dict result;
+  for (size_t i = 0; i < meshOf(executable).volumes; ++i) {
+    zero_rt_volume volume;
+    check(zero_rt_executable_volume(executable.handle, i, &volume));
+    std::string axes;
+    for (size_t k = 0; k < volume.axes; ++k)
+      axes += (k ? "," : "") + std::string(axisOf(executable, volume.indices[k]).name);
+    result[axes.c_str()] = volume.planned_elements;
+  }
+  return result;
+}
+
 /// The compiler's estimate of a step; None without one.
 static nb::object plan(const Executable &executable) {
   zero_rt_plan plan;
@@ -150,6 +187,8 @@ void bindExecutable(nb::module_ &module) {
       .def("tensors", tensors, "All state; the shape is that of the whole tensor.")
       .def("gradients", gradients, "Parameters whose gradient can be read.")
       .def("certificates", certificates, "Bytes of each tier, on each rank, as planned.")
+      .def("mesh", mesh, "The number of ranks along each axis, the outermost first.")
+      .def("volumes", volumes, "Elements that a rank receives in a step by plan, by axes.")
       .def("plan", plan, "The expected seconds of a step, and of its lanes; or None.")
       .def("files", files, "Paths of the files that initial values are read from.");
 }

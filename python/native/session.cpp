@@ -199,6 +199,10 @@ nb::dict Session::stats(int rank) {
   values["measured_live"] = bytesByTier(stats.measured_live);
   values["model_elements"] = stats.model_elements;
   values["control_elements"] = stats.control_elements;
+  nb::list volumes;
+  for (uint64_t elements : stats.volume_elements)
+    volumes.append(elements);
+  values["volume_elements"] = volumes;
   values["model_bytes"] = stats.model_bytes;
   values["control_bytes"] = stats.control_bytes;
   values["link_bytes"] = stats.link_bytes;

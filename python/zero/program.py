@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from . import native
 from .errors import InvalidArgumentError, NotFoundError
 from .tools import run_tool
-from .values import Certificate, Tier, Value, bytes_text, certificate_of_plan
+from .values import (Certificate, Tier, Value, bytes_text, certificate_of_plan, mesh_of_plan,
+                     volumes_of_plan)
 
 if TYPE_CHECKING:
     from .session import Session
@@ -98,12 +99,27 @@ class Program:
 
     name = property(lambda self: self._about("name", "model"), doc="Of the model.")
     stage = property(lambda self: self._about("stage", "stage"), doc="Of ZeRO, 0 to 3.")
-    ranks = property(lambda self: self._about("ranks", "ranks"), doc="Data-parallel ranks.")
+    ranks = property(lambda self: self._about("ranks", "ranks"), doc="Of all axes of the mesh.")
     optimizer = property(lambda self: self._about("optimizer", "optimizer"),
                          doc="With its settings; empty if the program does not train.")
 
     def _about(self, name, in_plan):
         return self.info[name] if self._opened else self.plan[in_plan]
+
+    @cached_property
+    def mesh(self) -> dict[str, int]:
+        """The number of ranks along each axis ("data", "tensor"), the outermost first."""
+        if self._opened is None:
+            return mesh_of_plan(self.plan)
+        return self._executable.mesh()
+
+    @cached_property
+    def volumes(self) -> dict[str, int]:
+        """Elements that a rank receives in a step by plan, by the axes of the ranks that exchange
+        them: "data" for ZeRO's, "tensor" for those of activations. Without control scalars."""
+        if self._opened is None:
+            return volumes_of_plan(self.plan)
+        return self._executable.volumes()
 
     @cached_property
     def inputs(self) -> tuple[Value, ...]:

@@ -361,9 +361,11 @@ class Session:
 
     def stats(self, rank: int = 0) -> dict:
         """Figures of a rank: steps and seconds in them, bytes of the arenas by tier, elements and
-        bytes received from other ranks, bytes to and from the disk, use of lanes; with
-        check_memory the measured peaks."""
-        return self._session.stats(rank)
+        bytes received from other ranks, volumes (these elements by axes, as Program.volumes has
+        them by plan), bytes to and from the disk, use of lanes; with check_memory the measured
+        peaks."""
+        stats = self._session.stats(rank)
+        return {**stats, "volumes": dict(zip(self.program.volumes, stats.pop("volume_elements")))}
 
 
 def _repeat(dataset, epochs, steps):

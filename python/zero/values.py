@@ -88,3 +88,17 @@ def certificate_of_plan(plan):
             {role["name"]: role["most_bytes"] for role in roles if role["most_bytes"]},
             {role["name"]: role["at_peak_bytes"] for role in roles if role["at_peak_bytes"]})
     return tiers
+
+
+def mesh_of_plan(plan):
+    """The number of ranks along each axis, from the JSON of --report."""
+    return plan.get("mesh", {"data": plan["ranks"]})
+
+
+def volumes_of_plan(plan):
+    """The elements that a rank receives in a step along each axis, from the JSON of --report."""
+    parts = {"data": plan.get("volume"), "tensor": plan.get("tensor_volume")}
+    mesh = mesh_of_plan(plan)
+    received = {axis: volume["total"] // mesh[axis] * (mesh[axis] - 1)
+                for axis, volume in parts.items() if volume}
+    return {axis: elements for axis, elements in received.items() if elements}

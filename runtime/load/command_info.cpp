@@ -34,18 +34,26 @@ static zero_rt_command_info describe(const proto::Program &program, const proto:
   return info;
 }
 
+/// The axis along which the groups of `collective` are; null if it is the only one, or not one.
+static const char *axisOf(const proto::Program &program, const proto::Collective &collective) {
+  return program.mesh_size() > 1 && collective.axes_size() == 1
+             ? program.mesh(int(collective.axes(0))).name().c_str()
+             : nullptr;
+}
+
 static zero_rt_command_info describe(const proto::Program &program,
                                      const proto::Collective &collective) {
   const CollectiveForm &form = *formOf(collective.kind());
   const uint64_t bytes = mostReceivedElements(collective, groupSize(meshOf(program), collective)) *
                          sizeOf(toDType(collective.dtype()));
-  return {form.command, form.name, nullptr, 0, bytes, 0, 0, {}, 0};
+  return {form.command, form.name, nullptr, 0, bytes, 0, 0, {}, 0, axisOf(program, collective)};
 }
 
 static zero_rt_command_info describe(const proto::Copy &copy, zero_rt_lane lane) {
   if (copy.src().tier() == copy.dst().tier())
-    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * copy.bytes(), 0, 0, {}, 0};
-  return {ZERO_RT_TRANSFER, zero_rt_lane_name(lane), nullptr, 0, copy.bytes(), 0, 0, {}, 0};
+    return {ZERO_RT_COPY, "copy", nullptr, 0, 2 * copy.bytes(), 0, 0, {}, 0, nullptr};
+  return {ZERO_RT_TRANSFER, zero_rt_lane_name(lane), nullptr, 0, copy.bytes(), 0, 0, {}, 0,
+          nullptr};
 }
 
 static zero_rt_command_info describeBody(const proto::Program &program,
@@ -58,7 +66,7 @@ static zero_rt_command_info describeBody(const proto::Program &program,
   case proto::Command::kCopy:
     return describe(command.copy(), zero_rt_lane(command.lane()));
   default:
-    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0, {}, 0};
+    return {ZERO_RT_CHECK, "check", nullptr, 0, 0, 0, 0, {}, 0, nullptr};
   }
 }
 

@@ -3,12 +3,13 @@
 usage: check_mesh_features.py DATA WORK GRAPH
 
 Optimizers, precisions, clipping, micro-batches, sequence parallelism and dropout give the losses of
-one rank; volumes along `tensor` are those of closed forms, and what communicators counted; tokens
-that are gathered again change no bit; checkpoints load on other meshes; processes give the bits of
-threads.
+one rank; volumes along `tensor` are those of closed forms, what communicators counted, and what
+profiles and simulations say; tokens that are gathered again change no bit; checkpoints load on other
+meshes; processes give the bits of threads.
 """
 
 import argparse
+import json
 import re
 import shutil
 
@@ -113,6 +114,31 @@ def check_repeated_gathers(checks, graph):
                         f"{precision} {own}: other bits than with recomputed layers")
 
 
+def check_profile(checks, graph):
+    """A profile and a simulation tell the collectives of each axis apart, with their bytes."""
+    path = graph.work / "profile.zexe"
+    graph.compile_to(path, "--mesh=data=2,tensor=2", *ADAMW, "--zero-stage=3", "--sequence-parallel")
+    report = graph.run(path, 5, "--profile", has_gradients=False).report
+    simulated = json.loads(run_tool("zero-sim", path, "--json"))
+    checks.that(simulated["mesh"] == report["mesh"] == {"data": 2, "tensor": 2}, "mesh")
+    rows = {}
+    for name, profile in (("run", report["profile"]), ("simulated", simulated["profile"])):
+        rows[name] = {(row["kind"], row["axis"]): (row["launches"], row["bytes"])
+                      for row in profile["kinds"] if "axis" in row}
+        received = profile["received_bytes_along"]
+        for axis, elements in report["planned_elements_along"].items():
+            together = sum(size for (_, along), (_, size) in rows[name].items() if along == axis)
+            checks.that(received[axis] == together, f"{name}, {axis}: {received}, {rows[name]}")
+            # 4 bytes each, and scalars of the program: at most a value for each of some collectives
+            checks.that(0 <= received[axis] - 4 * elements < 1024, f"{name}, {axis}: {received}")
+    checks.that(rows["run"] == rows["simulated"], f"{rows}")
+    checks.that({axis for _, axis in rows["run"]} == {"data", "tensor"}, f"{rows['run']}")
+    text = run_tool("zero-sim", path)
+    checks.that("on 2 x 2 ranks (data x tensor)" in text and "all-gather, tensor" in text and
+                re.search(r"^received in a step: .* MB along data, .* MB along tensor$", text,
+                          re.MULTILINE), text)
+
+
 def check_checkpoints(checks, graph):
     """A run that goes on with another mesh ends as the one that it goes on from."""
     state = graph.work / "state"
@@ -149,6 +175,7 @@ def main():
         check_dropout(checks, args.data, f"{args.work}.dropout")
         check_volumes(checks, graph, layers=2, sum_of_table=True)
         check_repeated_gathers(checks, graph)
+        check_profile(checks, graph)
     check_checkpoints(checks, graph)
     checks.finish()
 

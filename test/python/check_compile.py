@@ -148,6 +148,23 @@ def check_mlir(checks, data, work):
         checks.that("without an initial value" in str(error), f"{error}")
 
 
+def check_mesh(checks, graph, work):
+    """What ranks exchange along each axis is the same by plan, in the executable and in a run."""
+    flags = {"mesh": "data=2,tensor=2", "stage": 2, "sequence_parallel": True, **ADAMW}
+    program = zero.compile(graph.folder / "model.onnx", output=work / "mesh.zexe", **flags)
+    only = zero.compile(graph.folder / "model.onnx", plan_only=True, **flags)
+    checks.that(program.mesh == only.mesh == {"data": 2, "tensor": 2}, f"mesh {program.mesh}")
+    checks.that((program.ranks, only.ranks) == (4, 4), f"ranks {program.ranks}, {only.ranks}")
+    checks.that(program.volumes == only.volumes and set(only.volumes) == {"data", "tensor"},
+                f"volumes {program.volumes}, {only.volumes}")
+    with program.session() as session:
+        session.train(graph.inputs, steps=3)
+        for rank in range(program.ranks):
+            received = session.stats(rank)["volumes"]
+            checks.that(received == {axis: 3 * count for axis, count in program.volumes.items()},
+                        f"rank {rank} received {received}, planned {program.volumes}")
+
+
 def check_program(checks, graph, work):
     """Certificate, plan and report are those of the tool."""
     path, page = work / "plan.json", work / "plan.html"
@@ -168,6 +185,9 @@ def check_program(checks, graph, work):
                             **ADAMW)
         checks.that(only.certificate == planned and only.path is None, "plan_only")
         checks.that("ZeRO stage 3 on 2 ranks" in repr(only), repr(only))
+        checks.that(program.mesh == only.mesh == {"data": 2}, f"{program.mesh}, {only.mesh}")
+        checks.that(program.volumes == only.volumes == {"data": program.info["planned_elements"]},
+                    f"{program.volumes}, {only.volumes}")
     checks.that(list(planned) == ["device", "host", "nvme"], f"tiers: {list(planned)}")
     program.report.save(page)
     run_tool("zeroc", graph.folder / "model.onnx", "--zero-stage=3", "--ranks=2", "--plan-only",
@@ -263,6 +283,7 @@ def main():
     check_onnx(checks, graph, work)
     check_mlir(checks, data, work)
     check_program(checks, graph, work)
+    check_mesh(checks, graph, work)
     check_simulate(checks, graph, work)
     check_tools(checks, work)
     checks.finish()

@@ -37,9 +37,11 @@ def live_rows(plan):
 
 def check_certificate(plan, text):
     """Compares the numbers with those in the text of the certificate."""
-    stage, ranks, parameters = map(int, re.search(
-        r"ZeRO stage (\d) on (\d+) ranks?, (\d+) parameters", text).groups())
-    assert (plan["stage"], plan["ranks"], plan["parameters"]) == (stage, ranks, parameters)
+    stage, data, tensor, parameters = (int(number or 1) for number in re.search(
+        r"ZeRO stage (\d) on (\d+)(?: x (\d+))? ranks?(?: \(data x tensor\))?, (\d+) parameters",
+        text).groups())
+    assert (plan["stage"], plan["ranks"], plan["parameters"]) == (stage, data * tensor, parameters)
+    assert plan.get("mesh", {"data": data, "tensor": 1}) == {"data": data, "tensor": tensor}
     parts = re.split(r"^(memory|host|nvme) of each rank, bytes:$", text, flags=re.M)
     parts = {name.replace("memory", "device"): part for name, part in zip(parts[1::2], parts[2::2])}
     assert parts.keys() == tiers_of(plan).keys()
@@ -54,6 +56,21 @@ def check_certificate(plan, text):
         assert [plan["volume"][key] for key in keys] == [int(n) for n in volume.groups()]
         causes = plan["volume"].get("causes", {})
         assert not causes or sum(causes.values()) == plan["volume"]["total"] - int(volume[7])
+    check_tensor_volume(plan, text)
+
+
+def check_tensor_volume(plan, text):
+    """What ranks along tensor exchange: the parts of the line add up."""
+    line = re.search(r"^along tensor, .* of (\d+): (.*)$", text, re.M)
+    assert (line is None) == ("tensor_volume" not in plan)
+    if line:
+        names = {"recomputed layers": "recomputed", "gathered again": "gathered_again",
+                 "saved activations": "saved"}
+        parts = [part.rsplit(" ", 1) for part in line[2].split(", ")]
+        volume = {names.get(name, name): int(count) for name, count in parts}
+        assert volume == {name: count for name, count in plan["tensor_volume"].items()
+                          if count and name != "total"}, volume
+        assert sum(volume.values()) == plan["tensor_volume"]["total"] == int(line[1])
 
 
 def check_tier(tier, text):

@@ -23,6 +23,14 @@ double Profile::recomputed() const {
                          [](double sum, const ProfileRow &row) { return sum + row.recomputed; });
 }
 
+std::map<std::string, double> Profile::receivedAlong() const {
+  std::map<std::string, double> bytes;
+  for (const ProfileRow &row : kernels)
+    if (!row.axis.empty())
+      bytes[row.axis] += row.bytes;
+  return bytes;
+}
+
 double Profile::fractionOfPeak() const {
   const double least =
       std::accumulate(kernels.begin(), kernels.end(), 0.0,
@@ -114,14 +122,15 @@ static Parts meanOf(const std::vector<Parts> &steps, const std::vector<size_t> &
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Rows by name.
+/// Rows by name and axis.
 class Table {
 public:
   void add(const std::string &name, const std::string &kind, const ProfileRow &costs) {
-    auto [it, isNew] = places.try_emplace(name, rows.size());
+    auto [it, isNew] = places.try_emplace({name, costs.axis}, rows.size());
     if (isNew)
       rows.push_back({.name = name,
                       .kind = kind,
+                      .axis = costs.axis,
                       .label = costs.label,
                       .boundByFlops = costs.boundByFlops,
                       .isCollective = costs.isCollective});
@@ -136,7 +145,8 @@ public:
       for (double ProfileRow::*field : kFields)
         row.*field /= double(steps);
     std::sort(rows.begin(), rows.end(), [](const ProfileRow &left, const ProfileRow &right) {
-      return std::tie(right.seconds, left.name) < std::tie(left.seconds, right.name);
+      return std::tie(right.seconds, left.name, left.axis) <
+             std::tie(left.seconds, right.name, right.axis);
     });
     return std::move(rows);
   }
@@ -146,7 +156,7 @@ private:
       &ProfileRow::launches,   &ProfileRow::flops, &ProfileRow::bytes,       &ProfileRow::seconds,
       &ProfileRow::recomputed, &ProfileRow::least, &ProfileRow::leastOfFlops};
   std::vector<ProfileRow> rows;
-  std::map<std::string, size_t> places;
+  std::map<std::pair<std::string, std::string>, size_t> places;
 };
 } // namespace
 
@@ -158,6 +168,7 @@ static ProfileRow costsOf(const zero_rt_machine &machine, const zero_rt_command_
   const double computing = double(command.flops) / (isFaster ? machine.half_flops : machine.flops);
   const double moving = double(command.bytes) / bandwidthOf(machine);
   ProfileRow row;
+  row.axis = command.axis ? command.axis : "";
   row.label = command.label;
   row.launches = 1;
   row.flops = double(command.flops);

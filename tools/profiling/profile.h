@@ -12,6 +12,7 @@
 
 #include "zero_rt/zero_rt.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Parts {
 struct ProfileRow {
   std::string name;
   std::string kind;  ///< the row of the other table that it is part of
+  std::string axis;  ///< of the mesh, of a collective of the ranks along one of several; else empty
   std::string label; ///< a node that one of its commands came from
   double launches = 0, flops = 0, bytes = 0;
   double seconds = 0; ///< without waiting
@@ -42,6 +44,8 @@ struct ProfileRow {
   bool boundByFlops = false; ///< rather than by memory
   bool isCollective = false;
 
+  /// The name, and the axis if there is one: "all-gather, tensor".
+  std::string title() const { return axis.empty() ? name : name + ", " + axis; }
   /// 1: as fast as the machine can; more when data came out of caches. 0: no limit known.
   double fractionOfRoofline() const { return seconds > 0 ? least / seconds : 0; }
 };
@@ -58,6 +62,8 @@ struct Profile {
   double seconds() const { return ranks.front().total; }
   double flops() const;      ///< of a step
   double recomputed() const; ///< seconds of a step, as in ProfileRow
+  /// Bytes that collectives along each axis of a mesh of several received in a step.
+  std::map<std::string, double> receivedAlong() const;
   /// The least time in which registers could do the multiply-adds of a step, over its time.
   double fractionOfPeak() const;
 };

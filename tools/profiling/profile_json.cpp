@@ -19,6 +19,8 @@ static void writeParts(JsonWriter &json, const Parts &parts) {
 }
 
 static void writeRow(JsonWriter &json, const ProfileRow &row, double step) {
+  if (!row.axis.empty())
+    json.member("axis", row.axis);
   json.member("launches", row.launches);
   json.member("seconds", row.seconds);
   json.member("recomputed", row.recomputed);
@@ -60,6 +62,11 @@ static void writeMembers(JsonWriter &json, const Profile &profile) {
   json.member("fraction_of_peak", profile.fractionOfPeak());
   json.key("reorders").fixed(profile.reorders);
   json.member("recomputed", profile.recomputed());
+  if (const auto received = profile.receivedAlong(); !received.empty())
+    json.key("received_bytes_along").object([&] {
+      for (const auto &[axis, bytes] : received)
+        json.key(axis).fixed(bytes);
+    });
   auto parts = [&](const Parts &each) { writeParts(json, each); };
   writeList(json, "ranks", profile.ranks, parts);
   json.member("first_step", profile.steps.front());

@@ -60,7 +60,7 @@ static std::string line(const char *name, int width, double seconds, double step
 
 static int widest(const std::vector<ProfileRow> &rows, size_t least) {
   for (const ProfileRow &row : rows)
-    least = std::max(least, escape(row.name).size());
+    least = std::max(least, escape(row.title()).size());
   return int(std::min<size_t>(least, 48));
 }
 
@@ -98,7 +98,7 @@ static std::string kindsText(const Profile &profile) {
   for (bool collective : {false, true})
     for (const ProfileRow &row : rows)
       if (row.isCollective == collective)
-        text += line(row, escape(row.name), width, step);
+        text += line(row, escape(row.title()), width, step);
   if (profile.ranks.size() > 1)
     text += line("waiting", width, parts.waiting, step);
   return text + line("between commands", width, parts.between, step);
@@ -151,6 +151,15 @@ std::string profileTitle(const Profile &profile, int threads) {
                        machine.copy_bandwidth * 1e-9);
 }
 
+/// "2.1 MB along data, 4.2 MB along tensor"; empty without several axes.
+static std::string receivedText(const Profile &profile) {
+  std::string text;
+  for (const auto &[axis, bytes] : profile.receivedAlong())
+    text +=
+        format("%s%.3g MB along %s", text.empty() ? "" : ", ", bytes * 1e-6, escape(axis).c_str());
+  return text;
+}
+
 std::string profileTables(const Profile &profile) {
   const Parts &parts = profile.ranks.front();
   const double step = profile.seconds();
@@ -164,6 +173,8 @@ std::string profileTables(const Profile &profile) {
   if (parts.transfers > 0 || parts.hostCompute > 0)
     text += format("in parallel, transfers between tiers %.1f %%, kernels of the host %.1f %%\n",
                    100 * parts.transfers / step, 100 * parts.hostCompute / step);
+  if (const std::string received = receivedText(profile); !received.empty())
+    text += "received in a step: " + received + "\n";
   if (const double again = profile.recomputed(); again > 0)
     text += format("%s ms a step, %s of it, recompute activations\n",
                    milliseconds(again, step).c_str(), percent(again / step).c_str());

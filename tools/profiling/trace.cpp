@@ -116,6 +116,8 @@ void Writer::writeArguments(const zero_rt_event &event) {
   const zero_rt_command_info &command = commands[event.command];
   const uint64_t active = event.end - event.begin - event.waited;
   json.member("kernel", command.name);
+  if (command.axis)
+    json.member("axis", command.axis);
   json.member("micro_batch", event.micro_batch);
   json.member("bytes", command.bytes);
   json.member("flops", command.flops);

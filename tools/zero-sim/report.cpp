@@ -75,14 +75,26 @@ static std::string lanesText(const Timeline &timeline) {
   return text;
 }
 
+/// "8 ranks", or "4 x 2 ranks (data x tensor)".
+static std::string ranksText(const proto::Program &program) {
+  if (program.mesh_size() < 2)
+    return format("%u rank%s", program.ranks(), program.ranks() == 1 ? "" : "s");
+  std::string sizes, names;
+  for (const proto::Axis &axis : program.mesh()) {
+    const char *between = sizes.empty() ? "" : " x ";
+    sizes += format("%s%u", between, axis.size());
+    names += between + escape(axis.name());
+  }
+  return sizes + " ranks (" + names + ")";
+}
+
 std::string reportText(const Subject &subject, const Replay &replay) {
   const proto::Program &program = subject.program;
   std::string text =
-      format("%s: ZeRO stage %u on %u rank%s, %u micro-batch%s, on %s (%s)%s\n",
-             escape(program.name()).c_str(), program.stage(), program.ranks(),
-             program.ranks() == 1 ? "" : "s", std::max(program.micro_batches(), 1u),
-             program.micro_batches() > 1 ? "es" : "", escape(subject.machine.name).c_str(),
-             escape(subject.machine.isa).c_str(),
+      format("%s: ZeRO stage %u on %s, %u micro-batch%s, on %s (%s)%s\n",
+             escape(program.name()).c_str(), program.stage(), ranksText(program).c_str(),
+             std::max(program.micro_batches(), 1u), program.micro_batches() > 1 ? "es" : "",
+             escape(subject.machine.name).c_str(), escape(subject.machine.isa).c_str(),
              subject.isDefault ? ", the default: --machine names another" : "");
   text += mismatchText(subject) + diskText(subject, replay);
   text += format("step: %.4g ms\n", replay.timeline.seconds * 1e3);
@@ -116,6 +128,10 @@ std::string reportJson(const Subject &subject, const Replay &replay) {
         json.member("machine", subject.machine.name);
         json.member("isa", subject.machine.isa);
         json.member("ranks", program.ranks());
+        json.key("mesh").object([&] {
+          for (const proto::Axis &axis : program.mesh())
+            json.member(axis.name(), axis.size());
+        });
         json.member("stage", program.stage());
         json.member("micro_batches", std::max(program.micro_batches(), 1u));
         json.member("seconds", replay.timeline.seconds);

@@ -93,13 +93,14 @@ function fillArena() {
 }
 
 function fillRest() {
-  const { volume, ranks } = plan;
-  byId("volume-section").hidden = !volume;
+  const { volume, tensor_volume: tensorVolume, mesh = { data: plan.ranks } } = plan;
+  byId("volume-section").hidden = !volume && !tensorVolume;
   if (volume) {
-    say("volume-note", `Each rank receives ${formatCount(Math.floor(volume.total / ranks) * (ranks - 1))} elements per step: ` +
-      `${formatCount(ranks - 1)}/${formatCount(ranks)} of the total, because it already holds its own part.`);
-    byId("volume").append(volumeTable(volume));
+    const who = tensorVolume ? "Along data, each rank" : "Each rank";
+    byId("volume").append(receivedNote(who, volume, mesh.data), volumeTable(volume));
   }
+  if (tensorVolume)
+    byId("volume").append(receivedNote("Along tensor, each rank", tensorVolume, mesh.tensor), tensorVolumeTable(tensorVolume));
   byId("decisions-section").hidden = !plan.decisions.length;
   byId("decisions").append(...decisionLists());
   say("footer", "Written by zeroc before the step runs. The numbers are those of the certificate. " +

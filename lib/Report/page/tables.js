@@ -72,6 +72,22 @@ function transferTable(moved) {
   return table([["", ""], ["per rank and step", "number"], ["all ranks", "number"]], rows);
 }
 
+/** What `who`, "Each rank", receives of `volume` from the `ranks` ranks of its group. */
+function receivedNote(who, volume, ranks) {
+  const received = formatCount(Math.floor(volume.total / ranks) * (ranks - 1));
+  return element("p", "note", `${who} receives ${received} elements per step: ` +
+    `${formatCount(ranks - 1)}/${formatCount(ranks)} of the total, because it already holds its own part.`);
+}
+
+/** Activations and their gradients that ranks along the axis tensor exchange. */
+function tensorVolumeTable(volume) {
+  const rows = [["forward", volume.forward], ["backward", volume.backward], ["recomputed layers", volume.recomputed],
+    ["gathered again for backward", volume.gathered_again], ["saved activations", volume.saved]]
+    .filter(([, elements]) => elements).map(([name, elements]) => [name, formatCount(elements)]);
+  return table([["", ""], ["elements per step", "number"]],
+    [...rows, [element("b", "", "total"), element("b", "", formatCount(volume.total))]]);
+}
+
 function volumeTable(volume) {
   const rows = [["parameters gathered for forward", volume.forward], ["parameters gathered for backward", volume.backward],
     ["parameters gathered after the update", volume.update], ["gradients reduced", volume.gradients]]

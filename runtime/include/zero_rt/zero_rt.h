@@ -201,7 +201,8 @@ typedef struct zero_rt_command_info {
   int reorders;      /* a product that first copies B into the layout that the library chooses */
   int recomputed;    /* recomputes values that forward did not save */
   zero_rt_lane lane;
-  int halves; /* a library call that multiplies 16-bit operands as they are stored */
+  int halves;       /* a library call that multiplies 16-bit operands as they are stored */
+  const char *axis; /* of a collective along one of several axes of the mesh; else NULL */
 } zero_rt_command_info;
 
 /* Reads and checks a file and loads its code. An error names the reason: not a .zexe,
@@ -371,8 +372,7 @@ zero_rt_status zero_rt_session_create(const zero_rt_executable *executable,
    return is left to the operating system. */
 void zero_rt_session_free(zero_rt_session *session);
 
-/* Sets the data of the following steps; NULL: none. It may be freed or changed between
-   steps. */
+/* Sets the data of the following steps; NULL: none. It may be freed or changed between steps. */
 zero_rt_status zero_rt_session_set_data(zero_rt_session *session, zero_rt_data *data);
 
 /* From the next step on. ZERO_RT_NOT_FOUND if the program has no such input. */

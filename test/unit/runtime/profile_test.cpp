@@ -16,6 +16,8 @@ const std::vector<zero_rt_command_info> kCommands = {
     {ZERO_RT_NATIVE, "k_update", "", 0, 0, 0, 0},
     {ZERO_RT_ALL_GATHER, "all-gather", "bucket0", 0, 500, 0, 0},
     {ZERO_RT_MATMUL, "k1_gemm", "fc1", 8000, 1000, 1, 1},
+    {ZERO_RT_ALL_GATHER, "all-gather", "fc1", 0, 300, 0, 0, {}, 0, "tensor"},
+    {ZERO_RT_ALL_GATHER, "all-gather", "bucket0", 0, 500, 0, 0, {}, 0, "data"},
 };
 
 /// 10 operations and 2 bytes per nanosecond.
@@ -98,6 +100,23 @@ TEST(Profile, PutsKernelsUnderTheirRoofline) {
   EXPECT_TRUE(gather.isCollective);
   EXPECT_NEAR(gather.seconds, 200e-9, 1e-15);
   EXPECT_EQ(gather.fractionOfRoofline(), 0);
+}
+
+TEST(Profile, TellsAxesApart) {
+  Steps steps;
+  steps.add({{6, 300, 100}, {7, 1000, 0}, {6, 300, 0}, {4, 10, 0}});
+  const Profile profile = makeProfile(kMachine, kCommands, {steps.recording()});
+  ASSERT_EQ(profile.kinds.size(), 3u);
+  for (const auto &rows : {profile.kinds, profile.kernels}) {
+    EXPECT_EQ(rows[0].title(), "all-gather, data");
+    EXPECT_EQ(rows[1].title(), "all-gather, tensor");
+    EXPECT_EQ(rows[1].launches, 2);
+    EXPECT_EQ(rows[1].bytes, 600);
+    EXPECT_NEAR(rows[1].seconds, 500e-9, 1e-15);
+    EXPECT_EQ(rows[2].title(), "all-gather");
+  }
+  EXPECT_EQ(profile.receivedAlong(),
+            (std::map<std::string, double>{{"data", 500}, {"tensor", 600}}));
 }
 
 TEST(Profile, TellsWhatRunsAgain) {
