@@ -29,7 +29,7 @@ def assemble(ptxas, source, architecture, target):
 
 
 def functions(nvdisasm, cubin):
-    """The lines of each function by name."""
+    """A dictionary from the name of each function of `cubin` to its lines of assembly."""
     text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
     pieces = FUNCTION.split(text)
     return {name: body.splitlines() for name, body in zip(pieces[1::2], pieces[2::2])}

@@ -94,7 +94,7 @@ def of_gpus():
 
 
 def describe():
-    """The description, by name."""
+    """A dictionary from the name of each property of the machine to its value, as text."""
     try:
         found = json.loads(output_of(sys.executable, __file__))
     except json.JSONDecodeError:
