@@ -28,6 +28,30 @@ std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
   return lifetimes;
 }
 
+/// The first op of the step that reads `value`, under any shape; null if there is none.
+static Operation *firstReader(Value value) {
+  Operation *first = nullptr;
+  for (Operation *user : value.getUsers()) {
+    Operation *reader = isReshape(user) ? firstReader(user->getResult(0)) : user;
+    if (reader && (!first || reader->isBeforeInBlock(first)))
+      first = reader;
+  }
+  return first;
+}
+
+/// The exchanges of activations that run beside the kernels behind them. If one of these took the
+/// bytes of what is exchanged, it would have to wait.
+static SmallVector<CollectiveOpInterface> overlappedExchanges(func::FuncOp step) {
+  auto module = step->getParentOfType<ModuleOp>();
+  SmallVector<CollectiveOpInterface> exchanges;
+  if (module->hasAttr(kPrefetchAttr))
+    llvm::copy_if(step.getBody().getOps<CollectiveOpInterface>(), std::back_inserter(exchanges),
+                  [mesh = Mesh(module)](CollectiveOpInterface op) {
+                    return mesh.isAlong(op.getCollectiveGroup(), kTensorAxis);
+                  });
+  return exchanges;
+}
+
 void Storage::extendLifetimes() {
   // the last op that runs for each micro-batch
   const int64_t last = position(findEpilogue(step)) - 1;
@@ -42,6 +66,11 @@ void Storage::extendLifetimes() {
       Operation *producer = operand.getDefiningOp();
       if (producer && isIn(producer, Segment::Prologue) && !isIn(&op, Segment::Prologue))
         root.end = std::max(root.end, last);
+    }
+  for (CollectiveOpInterface exchange : overlappedExchanges(step))
+    if (Operation *reader = firstReader(exchange.getExchanged())) {
+      Root &source = allRoots[place(exchange.getSource()).root];
+      source.end = std::max(source.end, position(reader));
     }
   // A constant is loaded once and read in every step.
   for (Root &root : allRoots)

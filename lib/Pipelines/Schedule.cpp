@@ -19,6 +19,8 @@ void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
   OverlapUpdatesOptions overlap;
   overlap.quiet = isTrial;
   pm.addPass(createOverlapUpdates(overlap));
+  if (options.shard.any())
+    pm.addPass(createHoistSums());
   if (options.place.partitionActivations) {
     PartitionActivationsOptions divide;
     divide.quiet = isTrial;

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import make_gpt2
-from zero_test import Checks, run_tool
+from zero_test import Checks, read_trace, run_tool
 
 WIDTH, HEADS, SEQUENCE, BATCH = 256, 8, 128, 4
 BSH = BATCH * SEQUENCE * WIDTH
@@ -80,6 +80,34 @@ def cases():
                {**tokens, "recomputed layers": 3 * BSH})
 
 
+def check_overlap(checks, work, model):
+    """On a machine whose lanes overlap, both exchanges of the gradient of a product by columns run
+    beside kernels: the tokens are gathered again while the gradient that leaves is computed, and
+    this one is summed while that of the weights is."""
+    executable, trace = work / "overlap.zexe", work / "overlap.json"
+    run_tool("zeroc", model, "--mesh=data=2,tensor=2", "--sequence-parallel", "--optimizer=adamw",
+             "--machine=h100", "--prefetch-bytes=25MB", "-o", executable)
+    run_tool("zero-sim", executable, "--machine=h100", f"--trace={trace}")
+    slices = [event for rank, _, event in read_trace(trace) if rank == 0]
+    kernels = [event for event in slices if event["args"].get("flops", 0) > 0]
+
+    def hidden(event):
+        """The part of the time of `event` in which a kernel runs."""
+        ends = [(max(kernel["ts"], event["ts"]),
+                 min(kernel["ts"] + kernel["dur"], event["ts"] + event["dur"])) for kernel in kernels]
+        return sum(max(end - begin, 0) for begin, end in ends) / event["dur"]
+
+    exchanges = [event for event in slices if event["args"].get("axis") == "tensor"]
+    again = [event for event in exchanges if event["args"].get("recomputed")][1:]  # the head's first
+    behind = {event["name"]: event for event in exchanges
+              if event["args"]["kernel"] == "reduce-scatter" and event["ts"] > again[0]["ts"]}
+    checks.that(len(again) == 2 * FEW, f"{len(again)} gathers")
+    for event in again:
+        checks.that(hidden(event) > 0.95 and hidden(behind[event["name"]]) > 0.95,
+                    f"{event['name']}: {hidden(event):.2f} and {hidden(behind[event['name']]):.2f} "
+                    "of the exchanges run beside kernels")
+
+
 def main():
     work = Path(sys.argv[1])
     work.mkdir(parents=True, exist_ok=True)
@@ -94,6 +122,7 @@ def main():
             checks.that(kept == elements * BSH * size + rows,
                         f"{label}: {(kept - rows) / BSH / size} bsh are kept, expected {elements}")
             checks.that(parts == exchanged, f"{label}: {parts} exchanged, expected {exchanged}")
+    check_overlap(checks, work, models[FEW])
     checks.finish()
 
 

@@ -4,6 +4,7 @@
 
 #include "StepOrder.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -27,12 +28,6 @@ using planning::Link;
 /// rank, gets a larger factor.
 static constexpr double kMargin = 1, kGatherMargin = 4;
 
-/// A reduction of gradients. Control values are small, and what depends on them waits.
-static bool reducesGradient(Operation *op) {
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return reduces(op) && !collective.isControl() && !collective.getDestination();
-}
-
 namespace {
 /// Places the gathers and then the transfers over one pair of tiers at a time, and reorders the
 /// step once for each. The transfers next to the kernels come first, because the others depend on
@@ -41,12 +36,12 @@ class Scheduler {
 public:
   Scheduler(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
             TierBudgets budgets)
-      : module(module), step(step), times(module, machine), budgets(budgets) {}
+      : module(module), step(step), mesh(module), times(module, machine), budgets(budgets) {}
 
   void run() {
     place(Tier::Device, /*drains=*/false, gathers);
     if (budgets.prefetch > 0)
-      place(Tier::Device, /*drains=*/true, reducesGradient);
+      place(Tier::Device, /*drains=*/true, [&](Operation *op) { return reducesGradient(op); });
     place(Tier::Device, Link::HostToDevice);
     place(Tier::Device, Link::DeviceToHost);
     place(Tier::Host, Link::DiskRead);
@@ -65,6 +60,13 @@ private:
   planning::Timeline timelineOf(const StepOrder &order, Tier tier) const;
   void occupy(planning::Timeline &timeline, const StepOrder &order,
               llvm::function_ref<bool(Operation *)> selects) const;
+  /// Whether `op` reduces gradients of parameters. Control values are small, and what depends on
+  /// them waits, as it does for activations.
+  bool reducesGradient(Operation *op) const {
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    return reduces(op) && !collective.isControl() && !collective.getDestination() &&
+           !mesh.isAlong(collective.getCollectiveGroup(), kTensorAxis);
+  }
   /// Whether `op` runs on another lane than kernels.
   bool runsBeside(Operation *op) const {
     return isa<TransferOp>(op) || gathers(op) || (budgets.prefetch > 0 && reducesGradient(op));
@@ -76,6 +78,7 @@ private:
 
   ModuleOp module;
   func::FuncOp step;
+  Mesh mesh;
   OpTimes times;
   TierBudgets budgets;
   int64_t peak = -1; ///< of the device before any op moves

@@ -53,6 +53,7 @@ private:
   bool mayRecompute(onnx::NodeOp node) const;
   bool isCheap(onnx::NodeOp node) const;
   bool findChain(onnx::NodeOp node, int64_t position, llvm::SetVector<Operation *> &chain) const;
+  Operation *placeFor(onnx::NodeOp node, Operation *reader) const;
   void recompute(onnx::NodeOp node);
 
   func::FuncOp step;
@@ -174,17 +175,31 @@ bool Recomputer::findChain(onnx::NodeOp node, int64_t position,
   return chain.size() <= kLongestChain;
 }
 
+/// In front of which op `node` is repeated for `reader`. A gather begins before the other product
+/// of the gradient that `reader` multiplies, to run beside it.
+Operation *Recomputer::placeFor(onnx::NodeOp node, Operation *reader) const {
+  Operation *before = reader->getPrevNode();
+  while (isViewNode(before))
+    before = before->getPrevNode();
+  auto reads = [&](Value value) { return llvm::is_contained(reader->getOperands(), value); };
+  const bool isBeside = isGather(node) && isa_and_nonnull<onnx::NodeOp>(before) &&
+                        positions.lookup(before) > end &&
+                        llvm::any_of(before->getOperands(), reads);
+  return isBeside ? before : reader;
+}
+
 void Recomputer::recompute(onnx::NodeOp node) {
   Value value = node.getOutputs()[0];
   Reads reads;
   findReads(value, reads);
   if (!reads.first || !reads.known)
     return;
-  const int64_t position = positions.lookup(reads.first);
+  Operation *place = placeFor(node, reads.first);
+  const int64_t position = positions.lookup(place);
   llvm::SetVector<Operation *> chain;
   if (!findChain(node, position, chain))
     return;
-  OpBuilder builder(reads.first);
+  OpBuilder builder(place);
   IRMapping clones;
   auto cloneOf = [&](auto &&self, Value of) -> Value {
     if (Value done = clones.lookupOrNull(of))

@@ -6,7 +6,8 @@
 // OFF-COUNT-3: "AxisGather"
 // OFF-NOT: "AxisGather"
 
-// The tokens that ranks gathered are gathered again from the rank's own, which are recomputed.
+// The tokens that ranks gathered are gathered again from the rank's own, which are recomputed, to
+// run beside the other product of the gradient.
 // CHECK-LABEL: func.func @step
 // CHECK: %[[N:.*]] = onnx.node "Tanh"(%[[X:.*]]) {{.*}} {zero.round}
 // CHECK: %[[G:.*]] = onnx.node "AxisGather"(%[[N]])
@@ -15,7 +16,8 @@
 // CHECK-NEXT: %[[M:.*]] = onnx.node "Tanh"(%[[X]]) {{.*}} {zero.recompute, zero.round}
 // CHECK-NEXT: %[[A:.*]] = onnx.node "AxisGather"(%[[M]]) {{.*}} {zero.recompute
 // CHECK-NEXT: %[[R:.*]] = onnx.node "Reshape"(%[[A]], {{.*}} {zero.recompute}
-// CHECK-NEXT: onnx.node "Contract"(%[[R]]
+// CHECK-NEXT: onnx.node "Contract"(%[[DY:.*]], %{{.*}})
+// CHECK-NEXT: onnx.node "Contract"(%[[R]], %[[DY]])
 // CHECK: onnx.node "Mul"(%{{.*}}, %[[X]])
 // Without cheap values, the own tokens are saved.
 // NONE-LABEL: func.func @step
@@ -23,7 +25,7 @@
 // NONE: onnx.node "ReduceSum"
 // NONE-NEXT: onnx.node "AxisGather"(%[[N]]) {{.*}} {zero.recompute
 func.func @step(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %dy: tensor<128x64xf32>, %dx: tensor<64x64xf32>)
-    -> (tensor<f32> {zero.binding = "loss"}, tensor<64x64xf32>, tensor<64x64xf32>) {
+    -> (tensor<f32> {zero.binding = "loss"}, tensor<64x64xf32>, tensor<64x64xf32>, tensor<128x64xf32>) {
   %shape = arith.constant dense<[128, 64]> : tensor<2xi64>
   %0 = onnx.node "Contract"(%x, %w) {} domain "zero" opset 1 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %1 = onnx.node "Tanh"(%0) {} opset 13 : (tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -31,9 +33,10 @@ func.func @step(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %dy: tensor<128x64
   %3 = onnx.node "Reshape"(%2, %shape) {} opset 14 : (tensor<2x64x64xf32>, tensor<2xi64>) -> tensor<128x64xf32>
   %4 = onnx.node "Contract"(%3, %w) {} domain "zero" opset 1 : (tensor<128x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
   %5 = onnx.node "ReduceSum"(%4) {keepdims = 0 : i64} opset 13 : (tensor<128x64xf32>) -> tensor<f32>
+  %d = onnx.node "Contract"(%dy, %w) {} domain "zero" opset 1 : (tensor<128x64xf32>, tensor<64x64xf32>) -> tensor<128x64xf32>
   %6 = onnx.node "Contract"(%3, %dy) {transA = 1 : i64} domain "zero" opset 1 : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<64x64xf32>
   %7 = onnx.node "Mul"(%dx, %0) {} opset 14 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-  return %5, %6, %7 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>
+  return %5, %6, %7, %d : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<128x64xf32>
 }
 
 // -----

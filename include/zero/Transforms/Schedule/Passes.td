@@ -21,6 +21,28 @@ def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def HoistSums : Pass<"zero-hoist-sums", "::mlir::ModuleOp"> {
+  let summary = "Move sums along the axis tensor behind what they sum";
+  let description = [{
+    The gradient that leaves a sharded layer is a sum over the ranks along the axis tensor. It is
+    computed before the gradient of the layer's weights, and the sum is the next collective that
+    backward waits for. So it moves in front of all that was computed meanwhile, and runs beside
+    the product of the weights where lanes overlap. Reductions of gradients of parameters, which
+    only the update waits for, stay where they are.
+
+    ```mlir
+    %x = zero.launch @product(%dy, %w) : ...                     // before
+    %g = zero.launch @weights(%a, %dy) : ...
+    %s = zero.reduce_scatter %x over <[@tensor]> : ...
+
+    %x = zero.launch @product(%dy, %w) : ...                     // after
+    %s = zero.reduce_scatter %x over <[@tensor]> : ...
+    %g = zero.launch @weights(%a, %dy) : ...
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def PartitionActivations : Pass<"zero-partition-activations", "::mlir::ModuleOp"> {
   let summary = "Divide saved activations over the ranks that hold them alike";
   let description = [{
