@@ -32,6 +32,12 @@ int64_t Mesh::sizeOf(StringRef name) const {
   return 1;
 }
 
+unsigned Mesh::indexOf(StringRef name) const {
+  const auto *axis = llvm::find_if(all, [&](const auto &axis) { return axis.first == name; });
+  assert(axis != all.end() && "expected an axis of the mesh");
+  return unsigned(axis - all.begin());
+}
+
 bool Mesh::isAlong(GroupAttr group, StringRef name) const {
   if (!group)
     return llvm::is_contained(llvm::make_first_range(all), name);
@@ -50,12 +56,19 @@ int64_t Mesh::sizeOf(GroupAttr group) const {
 SmallVector<int64_t> Mesh::stridesIn(GroupAttr group) const {
   SmallVector<int64_t> strides(all.size());
   int64_t stride = 1;
-  for (size_t axis = all.size(); axis-- > 0;) {
-    if (!isAlong(group, all[axis].first))
-      continue;
-    strides[axis] = stride;
-    stride *= all[axis].second;
-  }
+  auto visit = [&](StringRef name) {
+    for (auto [own, axis] : llvm::zip_equal(strides, all))
+      if (axis.first == name) {
+        own = stride;
+        stride *= axis.second;
+      }
+  };
+  if (group)
+    for (FlatSymbolRefAttr axis : llvm::reverse(group.getAxes()))
+      visit(axis.getValue());
+  else
+    for (const auto &axis : llvm::reverse(all))
+      visit(axis.first);
   return strides;
 }
 

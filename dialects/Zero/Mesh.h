@@ -35,9 +35,12 @@ public:
   int64_t tensorRanks() const { return sizeOf(kTensorAxis); }
   /// Whether this mesh has the axis `name` and ranks of `group` differ along it; null means all.
   bool isAlong(GroupAttr group, llvm::StringRef name) const;
+  /// The index of axis `name`, which there is.
+  unsigned indexOf(llvm::StringRef name) const;
   /// The number of ranks of `group`; null means all.
   int64_t sizeOf(GroupAttr group) const;
-  /// By how much the index of a rank in `group` changes for a step along each axis.
+  /// By how much the index of a rank's slice in `group` changes for a step along each axis: the
+  /// axes of the group are listed with the outermost first.
   llvm::SmallVector<int64_t> stridesIn(GroupAttr group) const;
   /// The group of the ranks along axis `name`; null if these are all ranks.
   GroupAttr groupOf(llvm::StringRef name) const;

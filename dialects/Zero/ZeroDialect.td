@@ -149,8 +149,12 @@ def Zero_GroupAttr : Zero_Attr<"Group", "group"> {
     Axes of the mesh, as in `#zero.placement`. A rank exchanges with the ranks whose coordinates
     differ from its own along these axes only. A collective without a group includes all ranks.
 
+    Slices of a buffer follow each other in the order of the coordinates along the axes as they are
+    listed, the outermost first. Sums are in the order of ranks, whatever that of the slices is.
+
     ```mlir
     #zero.group<[@data]>
+    #zero.group<[@local, @node]> // the slice of node 1 follows that of node 0 at the same place
     ```
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$axes);

@@ -242,9 +242,8 @@ void CommandBuilder::buildCollective(CollectiveOpInterface op) {
   body->set_elements(op.getSliceElements());
   body->set_root(uint32_t(op.getRootRank()));
   if (GroupAttr group = op.getCollectiveGroup())
-    for (auto [index, stride] : llvm::enumerate(mesh.stridesIn(group)))
-      if (stride != 0)
-        body->add_axes(index);
+    for (FlatSymbolRefAttr axis : group.getAxes())
+      body->add_axes(mesh.indexOf(axis.getValue()));
   *body->mutable_src() = address(source);
   *body->mutable_dst() = target(result);
   body->set_control(type.getRank() == 0 || op.isControl());

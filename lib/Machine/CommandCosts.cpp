@@ -49,12 +49,9 @@ KernelCost costOf(const proto::Kernel &kernel, int64_t length) {
 /// Whether the source of a gather, of `bytes` bytes, is the own slice of its destination.
 static bool isOwnSlice(const Mesh &mesh, const proto::Collective &collective, uint64_t bytes) {
   PerAxis strides = stridesOf(mesh, collective.dst());
-  const AxisSet axes = groupAxes(mesh, collective);
-  for (int axis = mesh.axes(); axis-- > 0;)
-    if (axes >> axis & 1) {
-      strides[size_t(axis)] += int64_t(bytes);
-      bytes *= uint64_t(mesh.size(axis));
-    }
+  const PerAxis slices = sliceStrides(mesh, collective, bytes);
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    strides[axis] += slices[axis];
   return collective.src().offset() == collective.dst().offset() &&
          stridesOf(mesh, collective.src()) == strides;
 }

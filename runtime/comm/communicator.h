@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 namespace zero::rt {
@@ -27,6 +28,9 @@ struct Call {
   bool control = false; ///< a value of the program, not a parameter or gradient
   /// The members of a rank's group are the ranks that differ from it along these axes only.
   AxisSet axes = kAllAxes;
+  /// In a gather or a reduce-scatter: the number of the slice of each member; none: its index. Must
+  /// outlive the call.
+  std::span<const int> slices = {};
 };
 
 /// How values of all members become one.
@@ -88,12 +92,12 @@ public:
   virtual const Mesh &mesh() const = 0;
   int ranks() const { return mesh().ranks(); }
 
-  /// destination[i * elements ...] = source of member i, for all i, of any type. `source`
-  /// may be the own slice of `destination`, else the two do not overlap.
+  /// destination[slice of member i * elements ...] = source of member i, for all i, of any type.
+  /// `source` may be the own slice of `destination`, else the two do not overlap.
   virtual Status allGather(const Call &call, DType dtype, const void *source, void *destination,
                            uint64_t elements) = 0;
 
-  /// destination = sum over members s of source_s[own index * elements ...]. `destination` may be
+  /// destination = sum over members s of source_s[own slice * elements ...]. `destination` may be
   /// the own slice of `source`.
   virtual Status reduceScatter(const Call &call, const Reduction &how, const void *source,
                                void *destination, uint64_t elements) = 0;

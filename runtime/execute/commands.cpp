@@ -13,7 +13,7 @@ namespace zero::rt {
 
 Status runCollective(Communicator &communicator, const CollectiveCommand &collective,
                      const char *label, uint64_t index) {
-  const Call call{label, index, collective.control, collective.axes};
+  const Call call{label, index, collective.control, collective.axes, collective.slices};
   switch (collective.kind) {
   case proto::Collective::ALL_GATHER:
     return communicator.allGather(call, collective.how.dtype, collective.source,
@@ -67,9 +67,9 @@ private:
     switch (command.body_case()) {
     case proto::Command::kCollective: {
       const proto::Collective &from = command.collective();
-      return CollectiveCommand{from.kind(),      reductionOf(from),    from.elements(),
-                               at(from.src()),   at(from.dst()),       from.control(),
-                               int(from.root()), groupAxes(mesh, from)};
+      return CollectiveCommand{from.kind(),      reductionOf(from),     from.elements(),
+                               at(from.src()),   at(from.dst()),        from.control(),
+                               int(from.root()), groupAxes(mesh, from), sliceNumbers(mesh, from)};
     }
     case proto::Command::kCheck: {
       const proto::Check &from = command.check();

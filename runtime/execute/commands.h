@@ -32,6 +32,7 @@ struct CollectiveCommand {
   bool control;
   int root;                ///< of a broadcast
   AxisSet axes = kAllAxes; ///< of its groups
+  std::vector<int> slices; ///< see Call::slices
 };
 
 /// Takes part in `collective`, which is called `label` and the `index`th of its step.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 namespace zero::rt {
 
@@ -32,6 +33,36 @@ AxisSet groupAxes(const Mesh &mesh, const proto::Collective &collective) {
 
 uint64_t groupSize(const Mesh &mesh, const proto::Collective &collective) {
   return uint64_t(collective.axes_size() == 0 ? mesh.ranks() : mesh.shares(collective.axes()));
+}
+
+/// The axes of the groups, the outermost first in the order of slices.
+static std::vector<int> axesOf(const Mesh &mesh, const proto::Collective &collective) {
+  if (collective.axes_size() > 0)
+    return {collective.axes().begin(), collective.axes().end()};
+  std::vector<int> all(size_t(mesh.axes()));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+std::vector<int> sliceNumbers(const Mesh &mesh, const proto::Collective &collective) {
+  const std::vector<int> axes = axesOf(mesh, collective);
+  const RankGroup group(mesh, groupAxes(mesh, collective), 0);
+  std::vector<int> numbers;
+  for (int rank : group.ranks())
+    numbers.push_back(mesh.share(axes, rank));
+  return std::ranges::is_sorted(numbers) ? std::vector<int>() : numbers;
+}
+
+PerAxis sliceStrides(const Mesh &mesh, const proto::Collective &collective, uint64_t bytes) {
+  const std::vector<int> axes = axesOf(mesh, collective);
+  PerAxis strides{};
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    if (mesh.size(*axis) == 1)
+      continue;
+    strides[size_t(*axis)] = int64_t(bytes);
+    bytes *= uint64_t(mesh.size(*axis));
+  }
+  return strides;
 }
 
 static uint64_t elementsOf(const proto::Collective &collective, Form::Size size, uint64_t members) {

@@ -29,6 +29,12 @@ const CollectiveForm *formOf(proto::Collective::Kind kind);
 AxisSet groupAxes(const Mesh &mesh, const proto::Collective &collective);
 uint64_t groupSize(const Mesh &mesh, const proto::Collective &collective);
 
+/// Of each member of a group, in the order of ranks, the number of its slice; empty if that is the
+/// number of the member.
+std::vector<int> sliceNumbers(const Mesh &mesh, const proto::Collective &collective);
+/// How far the slices of ranks that differ along each axis are apart, if each has `bytes`.
+PerAxis sliceStrides(const Mesh &mesh, const proto::Collective &collective, uint64_t bytes);
+
 /// Elements of source and destination, of a collective whose kind is known, in a group of
 /// `members`.
 uint64_t sourceElements(const proto::Collective &collective, uint64_t members);

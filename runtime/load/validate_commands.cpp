@@ -157,8 +157,8 @@ private:
   Status checkCollective(const proto::Command &command) {
     const proto::Collective &collective = command.collective();
     uint64_t slice, whole;
-    ZERO_RT_TRY(checkAxes(bounds.getMesh(), "command", command.label(), collective.axes(),
-                          AxisOrder::Ascending));
+    ZERO_RT_TRY(
+        checkAxes(bounds.getMesh(), "command", command.label(), collective.axes(), AxisOrder::Any));
     const uint64_t members = groupSize(bounds.getMesh(), collective);
     const CollectiveForm *known = formOf(collective.kind());
     if (!known)

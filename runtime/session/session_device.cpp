@@ -124,28 +124,31 @@ static Status openGpus(const LoadedProgram &program, const zero_rt_session_optio
   return {};
 }
 
-/// The axes of the groups of all collectives.
-static std::vector<AxisSet> groupsOf(const proto::Program &program) {
+/// Adds the groups of all collectives, and the orders of their slices.
+static void addGroups(const proto::Program &program, GroupOptions &options) {
   const Mesh mesh = meshOf(program);
-  std::vector<AxisSet> groups;
   for (const proto::Segment &segment : program.segments())
-    for (const proto::Command &command : segment.commands())
-      if (command.has_collective())
-        groups.push_back(groupAxes(mesh, command.collective()));
-  return groups;
+    for (const proto::Command &command : segment.commands()) {
+      if (!command.has_collective())
+        continue;
+      const AxisSet axes = groupAxes(mesh, command.collective());
+      options.groups.push_back(axes);
+      if (std::vector<int> numbers = sliceNumbers(mesh, command.collective()); !numbers.empty())
+        options.slices.emplace(axes, std::move(numbers));
+    }
 }
 
 Status openDevice(const LoadedProgram &program, const zero_rt_session_options &options,
                   World *world, std::unique_ptr<Device> &device,
                   std::vector<std::unique_ptr<Communicator>> &ends) {
   ZERO_RT_TRY(checkTarget(program.tables(), options));
-  const GroupOptions group{program.ranks(),
-                           options.timeout_seconds,
-                           options.stall_rank,
-                           options.stall_collective,
-                           int(program.tables().ranks_per_node()),
-                           program.mesh(),
-                           groupsOf(program.tables())};
+  GroupOptions group{program.ranks(),
+                     options.timeout_seconds,
+                     options.stall_rank,
+                     options.stall_collective,
+                     int(program.tables().ranks_per_node()),
+                     program.mesh()};
+  addGroups(program.tables(), group);
   if (program.tables().target() == proto::CUDA)
     return openGpus(program, options, world, group, device, ends);
   device = makeCpuDevice(program.module);

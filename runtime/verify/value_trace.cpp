@@ -87,19 +87,13 @@ bool ValueTrace::areOwnSlice(const proto::Collective &collective,
                              const std::vector<Access> &touched) const {
   auto [small, large] = std::minmax(touched[0].range, touched[1].range,
                                     [](auto a, auto b) { return a.size() < b.size(); });
-  const AxisSet axes = groupAxes(mesh, collective);
-  PerAxis strides = large.strides; // of the slices
-  auto stride = int64_t(small.size());
-  uint64_t begin = large.begin;
-  for (int axis = mesh.axes(); axis-- > 0;) {
-    if (!(axes >> axis & 1))
-      continue;
-    strides[size_t(axis)] += stride;
-    if (rank != kEveryRank)
-      begin += uint64_t(mesh.coordinate(rank, axis) * stride);
-    stride *= mesh.size(axis);
-  }
-  return small.begin == begin && (rank != kEveryRank || small.strides == strides);
+  const PerAxis slices = sliceStrides(mesh, collective, small.size());
+  if (rank != kEveryRank)
+    return small.begin == large.begin + uint64_t(mesh.shift(slices, rank));
+  PerAxis strides = large.strides;
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    strides[axis] += slices[axis];
+  return small.begin == large.begin && small.strides == strides;
 }
 
 /// The first part of `range` that does not hold `value`, or, if that is 0, anything that is

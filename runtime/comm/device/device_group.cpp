@@ -105,10 +105,10 @@ Status DeviceCommunicator::sumOverRanks(const Reduction &how, uint64_t start, vo
 Status DeviceCommunicator::allGather(const Call &call, DType dtype, const void *source,
                                      void *destination, uint64_t elements) {
   ZERO_RT_TRY(start(call, Gather, source, elements));
-  const uint64_t bytes = elements * sizeOf(dtype);
+  const Slices slices = wholeOf(elements * sizeOf(dtype));
   for (int i = 0; i < members().size(); ++i)
     ZERO_RT_TRY(
-        copy(static_cast<char *>(destination) + uint64_t(i) * bytes, sourceOf(rankAt(i)), bytes));
+        copy(static_cast<char *>(destination) + slices[i].begin, sourceOf(rankAt(i)), slices.each));
   count(call, dtype, othersOf(elements));
   return pass(call, &Moments::done);
 }
@@ -117,7 +117,7 @@ Status DeviceCommunicator::reduceScatter(const Call &call, const Reduction &how,
                                          void *destination, uint64_t elements) {
   ZERO_RT_TRY(checkReduction(how));
   ZERO_RT_TRY(start(call, ReduceScatter, source, elements));
-  ZERO_RT_TRY(sumOverRanks(how, uint64_t(members().own()) * elements, destination, elements));
+  ZERO_RT_TRY(sumOverRanks(how, wholeOf(elements)[members().own()].begin, destination, elements));
   count(call, how.dtype, othersOf(elements));
   return pass(call, &Moments::done);
 }

@@ -34,6 +34,7 @@ const Members &GroupMember::membersAlong(AxisSet axes) {
 Status GroupMember::begin(const Call &call, Kind kind, const void *source, void *destination,
                           uint64_t elements) {
   current = &membersAlong(call.axes);
+  numbers = call.slices;
   if (begun++ == stallAt)
     return group->sleepUntilAborted();
   Offer &mine = group->offer(place(), begun);

@@ -14,12 +14,14 @@ namespace zero::rt {
 /// Slices of a buffer, one for each member of a group; the last ones may be short or empty.
 struct Slices {
   uint64_t each, elements;
+  std::span<const int> numbers = {}; ///< by member; none: its index
 
   struct Slice {
     uint64_t begin, count;
   };
   Slice operator[](int index) const {
-    const uint64_t begin = std::min(elements, uint64_t(index) * each);
+    const int number = numbers.empty() ? index : numbers[size_t(index)];
+    const uint64_t begin = std::min(elements, uint64_t(number) * each);
     return {begin, std::min(each, elements - begin)};
   }
 };
@@ -83,8 +85,8 @@ protected:
   void countLink(uint64_t bytes) { received.linkBytes += bytes; }
   static Status checkReduction(const Reduction &how);
 
-  /// Slices of `each` element of all members.
-  Slices wholeOf(uint64_t each) const { return {each, each * uint64_t(members().size())}; }
+  /// Slices of `each` element of all members, in the order of the collective in progress.
+  Slices wholeOf(uint64_t each) const { return {each, each * uint64_t(members().size()), numbers}; }
   /// Received where each member has so many elements.
   uint64_t othersOf(uint64_t each) const { return each * uint64_t(members().size() - 1); }
   /// Elements that each member sums of an all-reduce.
@@ -108,6 +110,7 @@ private:
   int ranksPerNode;
   std::map<AxisSet, Members> groups; ///< by proper axes
   const Members *current;
+  std::span<const int> numbers;  ///< of slices, in the collective in progress
   int64_t stallAt;               ///< stalls before this many collectives are done; < 0: never
   std::atomic<int64_t> begun{0}; ///< collectives begun so far, which are all ranks'
   Traffic received;

@@ -7,6 +7,7 @@
 #include "runtime/comm/host/placement.h"
 #include "runtime/comm/link.h"
 
+#include <map>
 #include <memory>
 #include <set>
 #include <vector>
@@ -29,6 +30,8 @@ struct GroupOptions {
   int ranksPerNode = 0;
   Mesh mesh = {};                   ///< if it is not of `ranks` ranks, these are along one axis
   std::vector<AxisSet> groups = {}; ///< of the collectives to come, beside that of all ranks
+  /// Of groups whose slices are not in the order of members, by proper axes: see Call::slices.
+  std::map<AxisSet, std::vector<int>> slices = {};
 
   Mesh meshOfRanks() const { return mesh.ranks() == ranks ? mesh : Mesh::line(ranks); }
   /// The sets of proper axes of all groups.

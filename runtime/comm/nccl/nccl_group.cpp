@@ -148,13 +148,13 @@ private:
 struct Connections {
   std::vector<std::unique_ptr<Connection>> all;
 
-  /// Begins one for the group of a rank on `gpu`.
+  /// Begins one for the group of a rank on `gpu`, in which NCCL numbers the rank `number`.
   Status begin(std::shared_ptr<const Nccl> nccl, std::shared_ptr<const Gpu> gpu,
-               double timeoutSeconds, const NcclId &id, const RankGroup &group, Connection *&made) {
+               double timeoutSeconds, const NcclId &id, int number, int size, Connection *&made) {
     made = all.emplace_back(
                   std::make_unique<Connection>(std::move(nccl), std::move(gpu), timeoutSeconds))
                .get();
-    return made->begin(id, group.index(), group.size());
+    return made->begin(id, number, size);
   }
 
   void abort() {
@@ -173,6 +173,13 @@ struct Connections {
 
 using OwnConnections = std::map<AxisSet, Connection *>;
 
+/// NCCL's number of member `index` of the group along `axes`: that of its slice. Sums are in no
+/// order that we could choose.
+int numberOf(const GroupOptions &options, AxisSet axes, int index) {
+  const auto known = options.slices.find(axes);
+  return known == options.slices.end() ? index : known->second[size_t(index)];
+}
+
 class NcclCommunicator : public GroupMember {
 public:
   /// `group`: the threads of this process; only one if the process has one rank. `own`: of this
@@ -180,7 +187,7 @@ public:
   NcclCommunicator(std::shared_ptr<Rendezvous> group, int rank, const GroupOptions &options,
                    std::shared_ptr<Connections> connections, OwnConnections own,
                    std::shared_ptr<const SumKernels> scaling, std::shared_ptr<Lanes> lanes)
-      : GroupMember(group, {rank, group->size() == 1 ? 0 : rank}, options),
+      : GroupMember(group, {rank, group->size() == 1 ? 0 : rank}, options), options(options),
         connections(std::move(connections)), own(std::move(own)), scaling(std::move(scaling)),
         lanes(std::move(lanes)) {
     this->lanes->watch([this] { return check(); }, [this] { return marks.current(*this->lanes); });
@@ -241,7 +248,8 @@ public:
       return {};
     return enqueue(call, [&](NcclHandle handle) {
       return functions().ncclBroadcast(source, destination, elements * sizeOf(dtype), kNcclUint8,
-                                       root, handle, lanes->current());
+                                       numberOf(options, members().axes, root), handle,
+                                       lanes->current());
     });
   }
 
@@ -269,6 +277,13 @@ private:
     if (found == own.end())
       return fail(ZERO_RT_INTERNAL, "%s: the program lists no such group", nameOf(call).c_str());
     connection = found->second;
+    const auto numbers = options.slices.find(members().axes);
+    const bool isInOrder = numbers == options.slices.end()
+                               ? call.slices.empty()
+                               : std::ranges::equal(numbers->second, call.slices);
+    if ((kind == Gather || kind == ReduceScatter) && !isInOrder)
+      return fail(ZERO_RT_INTERNAL, "%s: its slices have another order than those of its group",
+                  nameOf(call).c_str());
     // NCCL has no barrier of threads at the end. A rank that goes on in other groups must not write
     // its second next offer before the slowest of this one has read the present.
     return own.size() > 1 ? arrive(call) : Status();
@@ -302,6 +317,7 @@ private:
     return scaling->run(how, addresses, elements, members().size(), *lanes);
   }
 
+  GroupOptions options;
   std::shared_ptr<Connections> connections;
   OwnConnections own;
   Connection *connection = nullptr; ///< of the collective in progress
@@ -345,8 +361,10 @@ Status connect(const std::shared_ptr<const Nccl> &nccl, const std::vector<NcclId
         if (number >= ids.size())
           return fail(ZERO_RT_INTERNAL, "no id of NCCL for group %zu among %zu", number,
                       ids.size());
+        const RankGroup group(mesh, axes, ranks[i]);
         return connections.begin(nccl, lanes[i]->sharedGpu(), options.timeoutSeconds, ids[number],
-                                 RankGroup(mesh, axes, ranks[i]), own[i][axes]);
+                                 numberOf(options, axes, group.index()), group.size(),
+                                 own[i][axes]);
       }));
     }
     for (size_t i = 0; i < ranks.size(); ++i) {

@@ -203,17 +203,22 @@ bool Adversary::execute(const proto::Command &command, int rank) {
 void Adversary::collect(const proto::Collective &collective) {
   const uint64_t size = sizeOf(toDType(collective.dtype())), count = collective.elements();
   const bool scatters = collective.kind() == proto::Collective::REDUCE_SCATTER;
+  const Mesh mesh = meshOf(*program);
   std::vector<std::string> results;
   for (int rank = 0; rank < ranks(); ++rank) {
-    const RankGroup group(meshOf(*program), groupAxes(meshOf(*program), collective), rank);
+    const RankGroup group(mesh, groupAxes(mesh, collective), rank);
     std::string &result = results.emplace_back();
+    std::vector<uint64_t> begins; // of the members' slices
+    for (int other : group.ranks())
+      begins.push_back(uint64_t(mesh.shift(sliceStrides(mesh, collective, count * size), other)));
     std::vector<const void *> sources;
     for (int other : group.ranks())
       sources.push_back(at(other, collective.src()) +
-                        (scatters ? uint64_t(group.index()) * count * size : 0));
+                        (scatters ? begins[size_t(group.index())] : 0));
     if (collective.kind() == proto::Collective::ALL_GATHER) {
-      for (const void *source : sources)
-        result.append(static_cast<const char *>(source), count * size);
+      result.resize(count * size * sources.size());
+      for (size_t i = 0; i < sources.size(); ++i)
+        std::memcpy(result.data() + begins[i], sources[i], count * size);
       continue;
     }
     if (collective.kind() == proto::Collective::BROADCAST) {

@@ -141,6 +141,56 @@ TEST_P(Groups, ExchangeWithTheirMembersOnly) {
     EXPECT_TRUE(result.ok()) << result.getMessage();
 }
 
+/// Slices in the order of other coordinates than ranks: member i has number reversed(i).
+std::vector<int> reversedSlices(size_t members) {
+  std::vector<int> numbers(members);
+  std::iota(numbers.rbegin(), numbers.rend(), 0);
+  return numbers;
+}
+
+/// Gathers and reduce-scatters place slices as they are numbered. Sums stay in the order of ranks,
+/// but for those of NCCL, whose ranks are numbered like their slices.
+TEST_P(Groups, PlaceSlicesByTheirNumbers) {
+  GroupOptions options{.ranks = mesh.ranks(),
+                       .timeoutSeconds = 60,
+                       .ranksPerNode = GetParam().ranksPerNode,
+                       .mesh = mesh,
+                       .groups = sets};
+  for (AxisSet axes : sets)
+    options.slices[mesh.proper(axes)] = reversedSlices(membersOf(0, axes).size());
+  ends.clear(); // those of the fixture hold the GPUs
+  ends = GetParam().maker.make(options);
+  for (const Status &result : onAll(ends, [&](Communicator &end) -> Status {
+         for (AxisSet axes : sets) {
+           const std::vector<int> members = membersOf(end.rank(), axes);
+           const std::vector<int> numbers = reversedSlices(members.size());
+           const auto index = size_t(std::ranges::find(members, end.rank()) - members.begin());
+           const uint64_t size = 65, all = size * members.size();
+           const Call call{"ordered", axes, false, axes, numbers};
+           const std::vector<float> mine = valuesOf(end.rank(), all);
+           std::vector<float> gathered(all), slice(size);
+           ZERO_RT_TRY(end.allGather(call, ZERO_RT_F32, mine.data(), gathered.data(), size));
+           for (size_t member = 0; member < members.size(); ++member)
+             for (uint64_t i = 0; i < size; ++i)
+               EXPECT_EQ(gathered[uint64_t(numbers[member]) * size + i],
+                         valueAt(members[member], i));
+           ZERO_RT_TRY(end.reduceScatter(call, {ZERO_RT_F32}, mine.data(), slice.data(), size));
+           std::vector<int> summands = members;
+           if (GetParam().maker.make == makeNcclGpuGroup)
+             std::ranges::reverse(summands);
+           for (uint64_t i = 0; i < size; ++i)
+             EXPECT_EQ(slice[i], sumOf(summands, uint64_t(numbers[index]) * size + i, false));
+           std::vector<float> first = mine;
+           ZERO_RT_TRY(end.broadcast({"root", axes, false, axes}, ZERO_RT_F32, mine.data(),
+                                     first.data(), size, 0));
+           for (uint64_t i = 0; i < size; ++i)
+             EXPECT_EQ(first[i], valueAt(members.front(), i));
+         }
+         return {};
+       }))
+    EXPECT_TRUE(result.ok()) << result.getMessage();
+}
+
 /// A fast group must not overwrite what a slow one still reads, in any order of groups.
 TEST_P(Groups, FollowEachOtherOnTheSameBuffers) {
   for (const Status &result : onAll(ends, [&](Communicator &end) -> Status {

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/format/collectives.h"
 #include "runtime/format/tables.h"
 
 #include <gtest/gtest.h>
@@ -159,6 +160,25 @@ TEST(Mesh, NumbersRanksFromTheOutermostAxis) {
   EXPECT_EQ(RankGroup(mesh, 0, 7).ranks(), std::vector<int>{7});
   EXPECT_EQ(mesh.groupSize(0b101), 4);
   EXPECT_EQ(Mesh(std::array{1, 3}).proper(kAllAxes), AxisSet(2));
+}
+
+proto::Collective collectiveAlong(std::initializer_list<uint32_t> axes) {
+  proto::Collective collective;
+  for (uint32_t axis : axes)
+    collective.add_axes(axis);
+  return collective;
+}
+
+/// The first axis that a collective lists is the outermost of its slices.
+TEST(Mesh, OrdersSlicesByTheAxesOfACollective) {
+  const Mesh mesh(std::array{2, 3, 1});
+  EXPECT_EQ(sliceNumbers(mesh, collectiveAlong({})), std::vector<int>());
+  EXPECT_EQ(sliceNumbers(mesh, collectiveAlong({0, 1})), std::vector<int>());
+  EXPECT_EQ(sliceNumbers(mesh, collectiveAlong({1})), std::vector<int>());
+  EXPECT_EQ(sliceNumbers(mesh, collectiveAlong({1, 0})), (std::vector<int>{0, 2, 4, 1, 3, 5}));
+  EXPECT_EQ(sliceStrides(mesh, collectiveAlong({}), 8), (PerAxis{24, 8}));
+  EXPECT_EQ(sliceStrides(mesh, collectiveAlong({1}), 8), (PerAxis{0, 8}));
+  EXPECT_EQ(sliceStrides(mesh, collectiveAlong({1, 2, 0}), 8), (PerAxis{8, 16}));
 }
 
 } // namespace
