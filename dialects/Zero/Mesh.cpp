@@ -53,6 +53,24 @@ int64_t Mesh::sizeOf(GroupAttr group) const {
   return product;
 }
 
+static bool isDataAxis(StringRef name) {
+  return name == kDataAxis || name == kNodeAxis || name == kLocalAxis;
+}
+
+int64_t Mesh::dataRanks() const {
+  int64_t product = 1;
+  for (const auto &[name, size] : all)
+    if (isDataAxis(name))
+      product *= size;
+  return product;
+}
+
+int64_t Mesh::shardsOf(PlacementAttr placement) const {
+  return placement.isSharded() ? sizeOf(GroupAttr::get(context, placement.getShard())) : 1;
+}
+
+bool Mesh::hasNodes() const { return llvm::is_contained(llvm::make_first_range(all), kNodeAxis); }
+
 SmallVector<int64_t> Mesh::stridesIn(GroupAttr group) const {
   SmallVector<int64_t> strides(all.size());
   int64_t stride = 1;
@@ -72,10 +90,62 @@ SmallVector<int64_t> Mesh::stridesIn(GroupAttr group) const {
   return strides;
 }
 
-GroupAttr Mesh::groupOf(StringRef name) const {
-  if (all.size() == 1)
+GroupAttr Mesh::groupOver(ArrayRef<StringRef> names) const {
+  if (llvm::equal(names, llvm::make_first_range(all)))
     return {};
-  return GroupAttr::get(context, FlatSymbolRefAttr::get(context, name));
+  return GroupAttr::get(context, llvm::map_to_vector(names, [&](StringRef name) {
+                          return FlatSymbolRefAttr::get(context, name);
+                        }));
+}
+
+GroupAttr Mesh::groupOf(StringRef name) const {
+  return all.size() == 1 ? GroupAttr() : groupOver(name);
+}
+
+GroupAttr Mesh::dataGroup() const {
+  SmallVector<StringRef> names;
+  for (const auto &[name, size] : all)
+    if (isDataAxis(name))
+      names.push_back(name);
+  return groupOver(names);
+}
+
+SmallVector<StringRef> Mesh::shardAxes(int64_t shards) const {
+  SmallVector<StringRef> axes;
+  int64_t product = 1;
+  for (StringRef name : {StringRef(kLocalAxis), StringRef(kNodeAxis), StringRef(kDataAxis)}) {
+    if (product == shards)
+      return axes;
+    if (const int64_t size = sizeOf(name); size > 1) {
+      axes.push_back(name);
+      product *= size;
+    }
+  }
+  return product == shards ? axes : SmallVector<StringRef>();
+}
+
+GroupAttr Mesh::sliceGroup(int64_t shards, int64_t outer) const {
+  return groupOver(ArrayRef(shardAxes(shards)).drop_front(shardAxes(outer).size()));
+}
+
+void cutIntoNodes(ModuleOp module, int64_t ranks, int64_t local) {
+  Builder builder(module.getContext());
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  auto add = [&](StringRef name, int64_t size) {
+    names.push_back(builder.getStringAttr(name));
+    sizes.push_back(size);
+  };
+  const Mesh mesh(module);
+  for (const auto &[name, size] : mesh.axes()) {
+    if (name == kDataAxis) {
+      add(kNodeAxis, ranks / local);
+      add(kLocalAxis, local);
+    } else {
+      add(name, size);
+    }
+  }
+  module->setAttr(kMeshAttr, MeshAttr::get(module.getContext(), names, sizes));
 }
 
 ShardAttr shardOf(Operation *op) { return op->getAttrOfType<ShardAttr>(kShardAttr); }

@@ -114,8 +114,12 @@ def Zero_MeshAttr : Zero_Attr<"Mesh", "mesh"> {
     shards of parameters and activations (Shoeybi et al., arXiv 1909.08053). As the innermost
     axis, `tensor` stays inside a node. A module without a mesh has the one axis `data`.
 
+    If parameters are sharded within nodes, `zero-place-state` divides `data` into the axes `node`
+    and `local`: the ranks along `local` are those of one node.
+
     ```mlir
     module attributes {zero.mesh = #zero.mesh<data = 4, tensor = 2>} {}
+    module attributes {zero.mesh = #zero.mesh<node = 2, local = 4>} {}
     ```
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
@@ -210,9 +214,9 @@ def Zero_PlacementAttr : Zero_Attr<"Placement", "placement"> {
   let summary = "Placement of a tensor that outlives one kernel";
   let description = [{
     `shard` lists the axes of the mesh over which the tensor is partitioned into equal
-    slices; it is replicated over the other axes. `tier` is the memory tier. A ZeRO stage is a
-    choice of this attribute for optimizer state (stage 1), gradients (2) and parameters (3):
-    ZeRO, arXiv 1910.02054, section 5.
+    slices, the outermost first; it is replicated over the other axes. `tier` is the memory
+    tier. A ZeRO stage is a choice of this attribute for optimizer state (stage 1), gradients (2)
+    and parameters (3): ZeRO, arXiv 1910.02054, section 5.
   }];
   let parameters = (ins OptionalArrayRefParameter<"::mlir::FlatSymbolRefAttr">:$shard,
                         DefaultValuedParameter<"Tier", "Tier::Device">:$tier);

@@ -249,9 +249,10 @@ LogicalResult BufferOp::verify() {
   auto module = (*this)->getParentOfType<ModuleOp>();
   if (!module || !module->hasAttr(kRanksAttr))
     return success();
-  const int64_t ranks = Mesh(module).dataRanks();
-  if (getShards() != 1 && getShards() != uint64_t(ranks))
-    return emitOpError() << "expected 1 shard, or one on each of " << ranks << " ranks, got "
+  const Mesh mesh(module);
+  if (getShards() != 1 && mesh.shardAxes(int64_t(getShards())).empty())
+    return emitOpError() << "expected 1 shard, or one on each of " << mesh.dataRanks() << " ranks"
+                         << (mesh.sizeOf(kNodeAxis) > 1 ? " or of those of a node" : "") << ", got "
                          << getShards();
   return success();
 }

@@ -121,6 +121,10 @@ double OpTimes::latency(Operation *op) const {
              : 0;
 }
 
+double OpTimes::networkBytes(CollectiveOpInterface op) const {
+  return planning::networkBytes(machine, exchangeOf(op));
+}
+
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine, int64_t threads) {
   OpTimes times(module, machine);
   StepTime sum;

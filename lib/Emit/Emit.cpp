@@ -146,7 +146,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   const Mesh mesh(module);
   program.set_ranks(mesh.ranks());
   for (const auto &[name, size] : mesh.axes()) {
-    if (name == kDataAxis)
+    if (name != kTensorAxis)
       program.add_data_axes(program.mesh_size());
     proto::Axis *axis = program.add_mesh();
     axis->set_name(name);

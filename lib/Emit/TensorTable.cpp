@@ -107,11 +107,11 @@ private:
     return buffers[name];
   }
 
-  /// Slices are those of the data-parallel ranks.
+  /// Slices are those of the data-parallel ranks, or of those of a node.
   void setShards(proto::Buffer &buffer, uint32_t shards) {
     buffer.set_shards(shards);
-    if (shards > 1)
-      *buffer.mutable_shard_axes() = program.data_axes();
+    for (StringRef axis : mesh.shardAxes(shards))
+      buffer.add_shard_axes(mesh.indexOf(axis));
   }
 
   /// Adds the state `state` of `parameter`. If `parameter` is a part, the state belongs to the full

@@ -28,6 +28,7 @@ void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isT
   place.stage = options.place.stage;
   place.ranks = options.dataRanks();
   place.ranksPerNode = options.place.ranksPerNode;
+  place.shardParams = options.place.shardParams;
   place.persistUnder = options.place.persistUnder.getValue();
   place.params = options.offload.params.fixed(Tier::Device);
   place.gradients = options.offload.gradients;

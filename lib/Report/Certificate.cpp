@@ -13,11 +13,17 @@ static auto withSign(int64_t value) { return llvm::format("%+lld", (long long)va
 
 static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "ZeRO stage " << plan.stage << " on ";
-  if (plan.tensorRanks > 1)
-    os << plan.ranks << " x " << plan.tensorRanks << " ranks (data x tensor), ";
+  if (plan.nodes)
+    os << plan.nodes << " x " << plan.ranks / plan.nodes;
   else
-    os << plan.ranks << (plan.ranks == 1 ? " rank, " : " ranks, ");
-  os << plan.parameters << " parameters";
+    os << plan.ranks;
+  if (plan.tensorRanks > 1)
+    os << " x " << plan.tensorRanks;
+  os << (plan.ranks * plan.tensorRanks == 1 ? " rank" : " ranks");
+  if (plan.nodes || plan.tensorRanks > 1)
+    os << " (" << (plan.nodes ? "node x local" : "data")
+       << (plan.tensorRanks > 1 ? " x tensor)" : ")");
+  os << ", " << plan.parameters << " parameters";
   if (plan.trained != plan.parameters)
     os << " (" << plan.trained << " trained"
        << (plan.frozenPrecision.empty() ? "" : ", the others in " + plan.frozenPrecision) << ")";
@@ -75,25 +81,40 @@ static void printTensorVolume(const TensorVolume &volume, int64_t ranks, llvm::r
   os << "\n";
 }
 
-static void printVolume(const CollectiveVolume &volume, int64_t ranks, bool isOneAxis,
+static void printVolume(const CollectiveVolume &volume, const PlanSummary &plan,
                         llvm::raw_ostream &os) {
-  int64_t total = volume.total();
-  os << (isOneAxis ? "" : "along data, ") << "each rank receives " << total / ranks * (ranks - 1)
-     << " elements per step, " << ranks - 1 << "/" << ranks << " of " << total << ": forward "
-     << volume.forward << ", backward " << volume.backward << ", update " << volume.update
-     << ", gradients " << volume.gradients << "\n  the ZeRO paper's " << volume.paperTimes
-     << "P is " << volume.paper << "; here " << withSign(total - volume.paper);
+  const int64_t total = volume.total(), ranks = plan.ranks;
+  os << (plan.tensorVolume ? "along data, " : "") << "each rank receives " << volume.received
+     << " elements per step, ";
+  if (plan.nodes)
+    os << volume.withinNode << " within its node, " << volume.acrossNodes << " across nodes and "
+       << volume.received - volume.withinNode - volume.acrossNodes << " among all ranks, of "
+       << total;
+  else
+    os << ranks - 1 << "/" << ranks << " of " << total;
+  os << ": forward " << volume.forward << ", backward " << volume.backward << ", update "
+     << volume.update << ", gradients " << volume.gradients << "\n  the ZeRO paper's "
+     << volume.paperTimes << "P is " << volume.paper << "; here " << withSign(total - volume.paper);
   if (const auto &causes = volume.causes)
     os << ": gathered again for distant uses " << withSign(causes->regathered)
        << ", not read in backward " << withSign(causes->notReadInBackward) << ", not trained "
        << withSign(causes->notTrained) << ", padding " << withSign(causes->padding);
   if (volume.causes && volume.causes->unsharded)
     os << ", not sharded " << withSign(volume.causes->unsharded);
+  if (volume.causes && volume.causes->acrossNodes)
+    os << ", gathered across nodes " << withSign(volume.causes->acrossNodes);
   if (volume.causes && volume.causes->wholeGradients)
     os << ", unsharded gradients for the update " << withSign(volume.causes->wholeGradients);
   if (volume.causes && volume.again)
     os << ", gathered for recomputation " << withSign(volume.again);
   os << "\n";
+}
+
+/// Prints nothing for a program without nodes.
+static void printNodeBytes(const PlanSummary &plan, llvm::raw_ostream &os) {
+  if (plan.ranksPerNode)
+    os << "each node of " << plan.ranksPerNode << (plan.ranksPerNode == 1 ? " rank" : " ranks")
+       << " receives " << plan.nodeBytes << " bytes per step from other nodes\n";
 }
 
 /// Prints nothing for a step without transfers.
@@ -117,9 +138,10 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printState(plan, os);
   printTransfers(plan, os);
   if (plan.volume)
-    printVolume(*plan.volume, plan.ranks, /*isOneAxis=*/!plan.tensorVolume, os);
+    printVolume(*plan.volume, plan, os);
   if (plan.tensorVolume)
     printTensorVolume(*plan.tensorVolume, plan.tensorRanks, os);
+  printNodeBytes(plan, os);
   if (plan.halfProducts)
     os << plan.halfProducts << " of " << plan.products
        << " library calls per step multiply 16-bit elements as they are stored\n";

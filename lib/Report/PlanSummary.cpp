@@ -55,10 +55,11 @@ static std::string findNarrowType(ModuleOp module) {
 
 /// Model state of one rank from all bytes of parameters, gradients and optimizer states,
 /// by the paper's arithmetic (ZeRO, arXiv 1910.02054, figure 1).
-static double dividedBytes(int64_t stage, double ranks, double parameters, double gradients,
+static double dividedBytes(const PlanSummary &plan, double parameters, double gradients,
                            double optimizer) {
-  return parameters / (stage >= 3 ? ranks : 1) + gradients / (stage >= 2 ? ranks : 1) +
-         optimizer / (stage >= 1 ? ranks : 1);
+  const auto ranks = double(plan.ranks), sharing = ranks / double(std::max<int64_t>(plan.nodes, 1));
+  return parameters / (plan.stage >= 3 ? sharing : 1) + gradients / (plan.stage >= 2 ? ranks : 1) +
+         optimizer / (plan.stage >= 1 ? ranks : 1);
 }
 
 /// Bytes of an element of the summed gradients: accumulators are f32.
@@ -86,6 +87,16 @@ static int64_t readAgain(Value gathered) {
     elements += counts ? member.getResult().getType().getNumElements() : 0;
   }
   return all ? cast<RankedTensorType>(gathered.getType()).getNumElements() : elements;
+}
+
+/// Whether one rank of each node takes part in `op`, or only ranks of a node do.
+static bool isAcrossNodes(const Mesh &mesh, CollectiveOpInterface op) {
+  const GroupAttr group = op.getCollectiveGroup();
+  return mesh.isAlong(group, kNodeAxis) && !mesh.isAlong(group, kLocalAxis);
+}
+static bool isWithinNode(const Mesh &mesh, CollectiveOpInterface op) {
+  const GroupAttr group = op.getCollectiveGroup();
+  return mesh.isAlong(group, kLocalAxis) && !mesh.isAlong(group, kNodeAxis);
 }
 
 /// Whether `op` gathers a saved activation that ranks have divided.
@@ -127,10 +138,16 @@ static CollectiveVolume countCollectives(func::FuncOp step,
       continue;
     const int64_t iterations = scheduleOf(op).countIterations(microBatches);
     const int64_t elements = op.getWholeType().getNumElements() * iterations;
+    const int64_t members = mesh.sizeOf(op.getCollectiveGroup());
+    const int64_t times = op.getCollectiveKind() == CollectiveKind::AllReduce ? 2 : 1;
+    const int64_t received = elements / members * (members - 1) * times;
+    volume.received += received;
+    volume.withinNode += isWithinNode(mesh, op) ? received : 0;
+    volume.acrossNodes += isAcrossNodes(mesh, op) ? received : 0;
     if (isReduction(op.getCollectiveKind())) {
       volume.gradients += elements;
-      int64_t &times = reduced[displayName(op)];
-      reductions = std::max(reductions, times += iterations);
+      int64_t &number = reduced[displayName(op)];
+      reductions = std::max(reductions, number += iterations);
       // A reduction to slices and a gather of them.
       if (op.getCollectiveKind() == CollectiveKind::AllReduce)
         volume.update += elements;
@@ -138,6 +155,8 @@ static CollectiveVolume countCollectives(func::FuncOp step,
     }
     if (op.isFetch() && isIn(op, Segment::Epilogue))
       wholeGradients += elements;
+    if (isAcrossNodes(mesh, op))
+      volume.shared += elements;
     const bool isUpdate = op.getDestination() || isIn(op, Segment::Epilogue);
     int64_t &sum = isUpdate               ? volume.update
                    : forward.contains(op) ? volume.forward
@@ -176,8 +195,9 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
   volume.causes = {.regathered = volume.forward + kept - whole,
                    .notReadInBackward = volume.backward + kept - volume.again - whole,
                    .notTrained = volume.gradients - padded * reductions,
-                   .unsharded = volume.update - wholeGradients - 2 * kept,
+                   .unsharded = volume.update - volume.shared - wholeGradients - 2 * kept,
                    .padding = volume.paperTimes * (padded - plan.ownParameters),
+                   .acrossNodes = volume.shared,
                    .wholeGradients = wholeGradients};
   return volume;
 }
@@ -200,6 +220,24 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
   for (Tier tier : {Tier::Host, Tier::Nvme})
     if (ArenaAttr other = certificateOf(module, tier))
       readCertificate(other, plan.others.emplace_back());
+}
+
+/// Counts the bytes that cross between nodes of the size that sums or parameters are divided by.
+static void countNodeBytes(ModuleOp module, func::FuncOp step, PlanSummary &plan) {
+  const int64_t ranks = plan.ranks * plan.tensorRanks;
+  auto attr = module->getAttrOfType<IntegerAttr>(kRanksPerNodeAttr);
+  const int64_t each = attr ? attr.getInt() : plan.nodes ? ranks / plan.nodes : ranks;
+  if (each >= ranks)
+    return;
+  plan.ranksPerNode = each;
+  planning::Machine machine;
+  machine.network.ranksPerNode = plan.ranksPerNode;
+  const OpTimes times(module, machine);
+  double bytes = 0;
+  for (auto op : step.getBody().getOps<CollectiveOpInterface>())
+    if (!op.isControl())
+      bytes += times.networkBytes(op) * double(scheduleOf(op).countIterations(plan.iterations));
+  plan.nodeBytes = int64_t(bytes);
 }
 
 static void countTransfers(func::FuncOp step, PlanSummary &plan) {
@@ -231,7 +269,9 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   PlanSummary plan;
   plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
   plan.ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
-  plan.tensorRanks = Mesh(module).tensorRanks();
+  const Mesh mesh(module);
+  plan.tensorRanks = mesh.tensorRanks();
+  plan.nodes = mesh.hasNodes() ? mesh.sizeOf(kNodeAxis) : 0;
   plan.microBatches = microBatchesOf(module);
   plan.iterations = iterationsOf(module);
   if (auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr))
@@ -242,15 +282,16 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
     plan.optimizer = optimizer.str();
   readCertificates(module, plan);
   countTransfers(storage.getStep(), plan);
+  countNodeBytes(module, storage.getStep(), plan);
   ModelSize size = measure(module);
   plan.parameters = size.elements;
   plan.ownParameters = size.own;
   plan.trained = size.trained;
   plan.stateBytes =
-      dividedBytes(plan.stage, plan.ranks, size.bytes,
-                   size.ownTrained * gradientBytes(module, plan.microBatches), size.stateBytes);
+      dividedBytes(plan, size.bytes, size.ownTrained * gradientBytes(module, plan.microBatches),
+                   size.stateBytes);
   plan.paperStateBytes =
-      dividedBytes(plan.stage, plan.ranks, 2 * size.own, 2 * size.ownTrained, 12 * size.ownTrained);
+      dividedBytes(plan, 2 * size.own, 2 * size.ownTrained, 12 * size.ownTrained);
   plan.volume = measureVolume(module, storage, plan);
   if (plan.tensorRanks > 1)
     plan.tensorVolume = countTensorVolume(storage, plan.iterations);

@@ -20,6 +20,9 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
   json.attribute("update", volume.update);
   json.attribute("gradients", volume.gradients);
   json.attribute("total", volume.total());
+  json.attribute("received", volume.received);
+  json.attribute("received_within_node", volume.withinNode);
+  json.attribute("received_across_nodes", volume.acrossNodes);
   json.attribute("paper_times", volume.paperTimes);
   json.attribute("paper", volume.paper);
   if (const auto &causes = volume.causes)
@@ -29,6 +32,7 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
       json.attribute("not_trained", causes->notTrained);
       json.attribute("kept_whole", causes->unsharded);
       json.attribute("padding", causes->padding);
+      json.attribute("across_nodes", causes->acrossNodes);
       json.attribute("whole_gradients", causes->wholeGradients);
       json.attribute("read_again", volume.again);
     });

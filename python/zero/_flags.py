@@ -284,6 +284,10 @@ FLAGS = {
     "sequence_parallel": Flag(
         "sequence-parallel", "switch", "",
         "cut the tokens of normalizations, dropout and residuals over tensor, too"),
+    "shard_params": Flag(
+        "shard-params", "word", "all|node",
+        "stage 3: shard parameters over all ranks, or over those of each node, which "
+        "--ranks-per-node counts, so that no gather crosses between nodes (all)"),
     "sync_batchnorm": Flag(
         "sync-batchnorm", "switch", "",
         "BatchNormalization: compute statistics over the batches of all ranks"),
@@ -412,6 +416,7 @@ class Flags(TypedDict, total=False):
     reduce_dtype: Literal["fp32", "bf16", "fp16"]
     seed: int
     sequence_parallel: bool
+    shard_params: Literal["all", "node"]
     sync_batchnorm: bool
     target_cpu: _Path
     tensor_plan: _Path

@@ -156,6 +156,14 @@ module attributes {zero.ranks = 4 : i64} {
 
 // -----
 
+module attributes {zero.mesh = #zero.mesh<node = 2, local = 4>, zero.ranks = 8 : i64} {
+  zero.buffer parameter @a : tensor<64xf32> shards 4
+  // expected-error @+1 {{expected 1 shard, or one on each of 8 ranks or of those of a node, got 2}}
+  zero.buffer parameter @b : tensor<64xf32> shards 2
+}
+
+// -----
+
 // expected-error @+1 {{expected initial values from a file or one value for all, got both}}
 zero.parameter @w : tensor<4xf32> {data = #zero.data<"m.onnx", 0, 16>, splat = 0.0}
 

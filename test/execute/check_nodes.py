@@ -8,6 +8,7 @@ those that follow from the collectives of the program.
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -36,8 +37,11 @@ class Bytes:
                             if event["args"].get("kernel") in ("all-gather", "reduce-scatter", "all-reduce")]
         self.collectives.append(("all-reduce", 8 * (self.ranks - 1)))  # whether all go on
 
-    def of_step(self, node):
-        return sum(self.of(node, kind, received // (self.ranks - 1)) for kind, received in self.collectives)
+    def of_step(self, node, model=None):
+        """`model`: the bytes of parameters and gradients, if these are not exchanged among all ranks only."""
+        each = [(kind, received // (self.ranks - 1)) for kind, received in self.collectives]
+        control = sum(self.of(node, kind, received) for kind, received in each if received <= 8)
+        return control + (model or sum(self.of(node, kind, received) for kind, received in each if received > 8))
 
     def of(self, node, kind, received):
         """Of a collective in which the first rank receives so many bytes of each other rank."""
@@ -96,7 +100,13 @@ def check_training(checks, run, stage, *flags, steps=(2, 12)):
     weights, report, sent = run.there(executable, f"--steps={steps[1]}")
     checks.that(weights == expected, f"{label}: other weights than in one process")
     plan = Bytes(executable, run.processes, "--ranks-per-node=2" in flags, "--precision=bf16" in flags)
+    by_node = re.search(r"^each node of \d+ ranks receives (\d+) bytes", run.graph.report, re.MULTILINE)
+    certified = int(by_node.group(1)) if by_node else None
     planned = [plan.of_step(node) for node in range(run.nodes.count)]
+    if "--shard-params=node" in flags:
+        planned = [plan.of_step(node, certified) for node in range(run.nodes.count)]
+    elif by_node:
+        checks.that(plan.of_step(0, certified) == planned[0], f"{label}: certified {certified}, planned {planned}")
     counted = run.received(report)
     checks.that(counted == [bytes * steps[1] for bytes in planned],
                 f"{label}: received {counted} bytes in {steps[1]} steps, planned {planned} in each")
@@ -192,6 +202,8 @@ def main():
             check_training(checks, even, stage)
             check_training(checks, even, stage, "--ranks-per-node=2")
         check_training(checks, even, 3, "--precision=bf16", "--ranks-per-node=2")
+        check_training(checks, even, 3, "--ranks-per-node=2", "--shard-params=node")
+        check_training(checks, even, 3, "--precision=bf16", "--ranks-per-node=2", "--shard-params=node")
         check_files(checks, even)
         check_training(checks, Run(graph, mpi, nodes, [1, 2]), 3)
         executable = graph.compile(2, 4)

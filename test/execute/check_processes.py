@@ -159,6 +159,7 @@ class Suite:
     def check_stages(self):
         for stage in range(4):
             self.compare(f"stage {stage}", 2, 2, f"--zero-stage={stage}")
+        self.compare("within nodes", 2, 4, "--zero-stage=3", "--ranks-per-node=2", "--shard-params=node")
         got = self.compare("one rank each", 4, 4, "--zero-stage=2", "--precision=bf16")
         self.checks.that(len(got.report()["per_rank"]) == 4, "one rank each: ranks are missing")
 

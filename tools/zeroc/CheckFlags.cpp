@@ -114,6 +114,7 @@ private:
   void checkDevice();
   void checkMesh();
   void checkPlan();
+  void checkShardParams();
   void checkMicroBatches();
   void checkBudget();
   void checkTiers();
@@ -249,6 +250,7 @@ void Checker::checkPlan() {
   if (phases.place.stage < 3)
     expectAbsent("persist-under", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
                                       ", which does not shard parameters");
+  checkShardParams();
   checkMicroBatches();
   expectNotNegative("clip-norm", phases.step.clipNorm);
   checkBudget();
@@ -256,6 +258,30 @@ void Checker::checkPlan() {
     expectFrom1To("checkpoint-slots", kMostSlots, phases.place.checkpointSlots);
     expectAbsent("checkpoint", keyOf("checkpoint-slots"));
   }
+}
+
+/// Parameters of stage 3 may be sharded within nodes.
+void Checker::checkShardParams() {
+  if (phases.plan.isAuto())
+    return expectAbsent("shard-params", "--zero=auto, which chooses it");
+  if (phases.place.stage < 3)
+    return expectAbsent("shard-params", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
+                                            ", which does not shard parameters");
+  if (phases.place.shardParams != ShardParams::Node)
+    return;
+  const std::string key = keyOf("shard-params") + "=node";
+  const uint64_t each = phases.place.ranksPerNode,
+                 tensorRanks = phases.ranks() / phases.dataRanks();
+  if (each == 0)
+    return fail(key + ": expected --ranks-per-node=N, the number of ranks of a node");
+  if (each % tensorRanks != 0)
+    return refuse(
+        "ranks-per-node",
+        ("a multiple of the " + Twine(tensorRanks) + " ranks along tensor with " + key).str(),
+        each);
+  if (!phases.offload.params.is(Tier::Device))
+    fail(key + ": expected parameters on the device, got " + keyOf("offload-params") + "=" +
+         given.lookup("offload-params").value);
 }
 
 void Checker::checkMicroBatches() {

@@ -43,6 +43,8 @@ public:
   double seconds(mlir::Operation *op) const;
   /// The part of these seconds that a collective takes independently of its bytes.
   double latency(mlir::Operation *op) const;
+  /// Bytes that cross the connection of each node of the machine in one execution of `op`.
+  double networkBytes(CollectiveOpInterface op) const;
 
 private:
   /// The costs of a kernel. For a dynamic dimension they are those of one element; the dimension is

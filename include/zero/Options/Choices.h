@@ -60,6 +60,15 @@ inline llvm::ArrayRef<Word<Checkpoint>> wordsOf(Checkpoint) {
   return words;
 }
 
+/// The ranks over which stage 3 shards parameters: all, or those of a node, so that each node has
+/// all parameters (ZeRO++'s hpZ, MiCS).
+enum class ShardParams { All, Node };
+inline llvm::ArrayRef<Word<ShardParams>> wordsOf(ShardParams) {
+  static constexpr Word<ShardParams> words[] = {{ShardParams::All, "all"},
+                                                {ShardParams::Node, "node"}};
+  return words;
+}
+
 /// When gradients are summed over ranks: after the last micro-batch, or after each.
 enum class GradReduce { Last, Each };
 inline llvm::ArrayRef<Word<GradReduce>> wordsOf(GradReduce) {

@@ -28,17 +28,23 @@ struct VolumeCauses {
   int64_t notTrained = 0;
   int64_t unsharded = 0; ///< not sharded: gathered once after the update
   int64_t padding = 0;
+  int64_t acrossNodes = 0;    ///< sharded within nodes: gathered across nodes after the update
   int64_t wholeGradients = 0; ///< for an optimizer of whole tensors
 };
 
-/// Complete buckets that a step communicates, in elements; a rank receives (N-1)/N of each.
+/// Complete buckets that a step communicates, in elements; a rank receives (N-1)/N of each in a
+/// group of N.
 struct CollectiveVolume {
-  int64_t forward = 0;    ///< gathered for forward
-  int64_t backward = 0;   ///< gathered for backward
-  int64_t again = 0;      ///< of these, only for recomputation
-  int64_t update = 0;     ///< gathered after the update, or unsharded gradients for it
-  int64_t gradients = 0;  ///< reduced
-  int64_t paperTimes = 0; ///< factor of the parameters in the paper: 2P, 3P
+  int64_t forward = 0;     ///< gathered for forward
+  int64_t backward = 0;    ///< gathered for backward
+  int64_t again = 0;       ///< of these, only for recomputation
+  int64_t update = 0;      ///< gathered after the update, or unsharded gradients for it
+  int64_t gradients = 0;   ///< reduced
+  int64_t shared = 0;      ///< of `update`, gathered across nodes: slices of the ranks of a node
+  int64_t received = 0;    ///< by a rank
+  int64_t withinNode = 0;  ///< of these, in groups of the ranks of a node
+  int64_t acrossNodes = 0; ///< of these, in groups of one rank of each node
+  int64_t paperTimes = 0;  ///< factor of the parameters in the paper: 2P, 3P
   int64_t paper = 0;
   std::optional<VolumeCauses> causes; ///< at stage 3
 
@@ -72,6 +78,7 @@ struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
   int64_t ranks = 1;       ///< data-parallel ranks
   int64_t tensorRanks = 1; ///< ranks along the axis tensor
+  int64_t nodes = 0;       ///< within which parameters are sharded; 0: over all data-parallel ranks
   int64_t microBatches = 1;
   int64_t iterations = 1;      ///< of the ops of a micro-batch in a step
   int64_t parameters = 0;      ///< elements of the model, trained and frozen
@@ -89,6 +96,9 @@ struct PlanSummary : ArenaSummary {
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
   std::optional<CollectiveVolume> volume;   ///< of a step on several data-parallel ranks
   std::optional<TensorVolume> tensorVolume; ///< of a step on several ranks along tensor
+  int64_t ranksPerNode = 0; ///< by which sums or parameters are divided; 0: there are no nodes
+  /// Bytes of parameters and gradients that each of these nodes receives from others in a step.
+  int64_t nodeBytes = 0;
   int64_t reorders = 0; ///< products of a step that first reorder their B, and its bytes
   int64_t reorderedBytes = 0;
   /// Matrix products, convolutions and attentions of a step, and those that multiply bf16 as it is

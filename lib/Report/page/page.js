@@ -93,14 +93,15 @@ function fillArena() {
 }
 
 function fillRest() {
-  const { volume, tensor_volume: tensorVolume, mesh = { data: plan.ranks } } = plan;
+  const { volume, tensor_volume: tensorVolume, mesh } = plan;
   byId("volume-section").hidden = !volume && !tensorVolume;
   if (volume) {
     const who = tensorVolume ? "Along data, each rank" : "Each rank";
-    byId("volume").append(receivedNote(who, volume, mesh.data), volumeTable(volume));
+    byId("volume").append(receivedNote(who, volume.received), volumeTable(volume));
   }
   if (tensorVolume)
-    byId("volume").append(receivedNote("Along tensor, each rank", tensorVolume, mesh.tensor), tensorVolumeTable(tensorVolume));
+    byId("volume").append(receivedNote("Along tensor, each rank", Math.floor(tensorVolume.total / mesh.tensor) * (mesh.tensor - 1)),
+      tensorVolumeTable(tensorVolume));
   byId("decisions-section").hidden = !plan.decisions.length;
   byId("decisions").append(...decisionLists());
   say("footer", "Written by zeroc before the step runs. The numbers are those of the certificate. " +

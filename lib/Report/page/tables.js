@@ -72,11 +72,10 @@ function transferTable(moved) {
   return table([["", ""], ["per rank and step", "number"], ["all ranks", "number"]], rows);
 }
 
-/** What `who`, "Each rank", receives of `volume` from the `ranks` ranks of its group. */
-function receivedNote(who, volume, ranks) {
-  const received = formatCount(Math.floor(volume.total / ranks) * (ranks - 1));
-  return element("p", "note", `${who} receives ${received} elements per step: ` +
-    `${formatCount(ranks - 1)}/${formatCount(ranks)} of the total, because it already holds its own part.`);
+/** What `who`, "Each rank", receives of others. */
+function receivedNote(who, received) {
+  return element("p", "note", `${who} receives ${formatCount(received)} elements per step: ` +
+    "the total without the parts that it already holds.");
 }
 
 /** Activations and their gradients that ranks along the axis tensor exchange. */
@@ -96,6 +95,7 @@ function volumeTable(volume) {
   const differences = [["gathered again for distant uses", causes?.gathered_again],
     ["not gathered, because backward does not read them", causes?.not_read_in_backward],
     ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, not sharded", causes?.kept_whole], ["padding of buckets", causes?.padding],
+    ["gathered across nodes after the update", causes?.across_nodes],
     ["gathered as unsharded gradients for the update", causes?.whole_gradients],
     ["gathered for recomputation", causes?.read_again]]
     .filter(([, elements]) => elements).map(([name, elements]) => [name, formatSigned(elements)]);

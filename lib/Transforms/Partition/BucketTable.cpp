@@ -16,11 +16,10 @@ BucketTable::BucketTable(ModuleOp module) {
   for (auto [number, bucket] : llvm::enumerate(table)) {
     bucket.name = "bucket" + std::to_string(number);
     bucket.elements = elements[number];
-    bucket.group = mesh.groupOf(kDataAxis);
     numbers[StringAttr::get(module.getContext(), bucket.name)] = number;
   }
   auto shards = [&](std::optional<PlacementAttr> placement) {
-    return placement && placement->isSharded() ? mesh.dataRanks() : 1;
+    return placement ? mesh.shardsOf(*placement) : 1;
   };
   auto tier = [](std::optional<PlacementAttr> placement) {
     return placement ? placement->getTier() : Tier::Device;
@@ -37,9 +36,13 @@ BucketTable::BucketTable(ModuleOp module) {
     bucket.parameterTier = tier(parameter.getPlacement());
     bucket.gradientTier = tier(parameter.getGradient());
   }
-  for (Bucket &bucket : table)
+  for (Bucket &bucket : table) {
+    bucket.group = mesh.sliceGroup(mesh.dataRanks());
+    bucket.parameterGroup = mesh.sliceGroup(bucket.parameterShards);
+    bucket.ownerGroup = mesh.sliceGroup(mesh.dataRanks(), bucket.parameterShards);
     llvm::sort(bucket.members,
                [](ParameterOp a, ParameterOp b) { return *a.getStart() < *b.getStart(); });
+  }
   for (auto state : module.getOps<StateOp>()) {
     if (!state.getOfAttr())
       continue;

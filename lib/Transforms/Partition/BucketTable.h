@@ -22,7 +22,9 @@ struct BucketState {
 struct Bucket {
   std::string name;
   int64_t elements = 0; ///< of all data-parallel ranks
-  GroupAttr group;      ///< the data-parallel ranks; null: all ranks
+  /// The ranks that own different slices of gradients and states, those with different slices of
+  /// the parameters, and those that own parts of the same slice of these. Null: all ranks.
+  GroupAttr group, parameterGroup, ownerGroup;
   mlir::Type elementType;
   llvm::SmallVector<ParameterOp> members;
   llvm::SmallVector<BucketState> states; ///< in the order of the update's operands
@@ -33,6 +35,10 @@ struct Bucket {
   Tier gradientTier = Tier::Device;
   Tier stateTier = Tier::Device;
 
+  /// The ranks that have different ones of `shards` slices.
+  GroupAttr groupOf(int64_t shards) const {
+    return shards == parameterShards ? parameterGroup : group;
+  }
   /// The flat type of one of `shards` slices.
   mlir::RankedTensorType type(int64_t shards) const {
     return mlir::RankedTensorType::get({elements / shards}, elementType);

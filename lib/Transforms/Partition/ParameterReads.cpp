@@ -126,9 +126,10 @@ void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users
   OpBuilder builder(users.front());
   Value shard = readBucket(builder, bucket);
   Location loc = users.front()->getLoc();
-  Operation *whole = bucket.parameterShards > 1
-                         ? AllGatherOp::create(builder, loc, bucket.type(1), shard, bucket.group)
-                         : bringToDevice(builder, bucket, shard).getOperation();
+  Operation *whole =
+      bucket.parameterShards > 1
+          ? AllGatherOp::create(builder, loc, bucket.type(1), shard, bucket.parameterGroup)
+          : bringToDevice(builder, bucket, shard).getOperation();
   whole->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
   llvm::DenseMap<StringAttr, Value> members;
   for (ParameterOp member : bucket.members)

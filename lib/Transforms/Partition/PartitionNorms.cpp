@@ -24,14 +24,15 @@ Value inBlocks(OpBuilder &builder, Value flat) {
       groups));
 }
 
-/// The blocks of the whole `bucket`, of which `blocks` are this rank's.
+/// The blocks of the whole `bucket`, of which `blocks` are those of this rank's slice.
 static Value gatherBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks, StringRef name) {
   auto type = cast<RankedTensorType>(blocks.getType());
   auto all = type.clone(ArrayRef<int64_t>(bucket.elements / kTensorAlignment));
   if (type == all)
     return blocks;
-  auto gather = inEpilogue(AllGatherOp::create(builder, blocks.getLoc(), all, blocks, bucket.group,
-                                               Value(), /*control=*/true));
+  GroupAttr group = bucket.groupOf(all.getNumElements() / type.getNumElements());
+  auto gather = inEpilogue(
+      AllGatherOp::create(builder, blocks.getLoc(), all, blocks, group, Value(), /*control=*/true));
   gather->setAttr(kNameAttr, builder.getStringAttr(name));
   return gather.getResult();
 }

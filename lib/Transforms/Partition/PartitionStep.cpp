@@ -111,7 +111,7 @@ void Partitioner::resolveRanks() {
     Value result = mean.getInput();
     if (ranks > 1) {
       auto reduce = AllReduceOp::create(builder, mean.getLoc(), result, /*arithmetic=*/TypeAttr(),
-                                        mesh.groupOf(kDataAxis), /*mean=*/true);
+                                        mesh.dataGroup(), /*mean=*/true);
       setSchedule(reduce, scheduleOf(mean));
       reduce->setAttr(kNameAttr, builder.getStringAttr("mean over ranks"));
       result = reduce.getResult();

@@ -73,7 +73,7 @@ SmallVector<Value> UpdatePartitioner::readOperands() {
   RankedTensorType own = slice.clone(bucket.elementType);
   SmallVector<Value> operands{stored};
   if (stored.getType() != own)
-    operands.front() = inEpilogue(OwnSliceOp::create(builder, loc, own, stored, bucket.group));
+    operands.front() = inEpilogue(OwnSliceOp::create(builder, loc, own, stored, bucket.ownerGroup));
   for (const BucketState &state : bucket.states)
     operands.push_back(read(bucket.name + state.suffix, slice.clone(state.elementType)));
   return operands;
@@ -160,7 +160,7 @@ void UpdatePartitioner::run() {
   Value parameters = results.front();
   if (parameters.getType() != stored.getType()) {
     auto gather = inEpilogue(
-        AllGatherOp::create(builder, loc, bucket.type(1), parameters, bucket.group, stored));
+        AllGatherOp::create(builder, loc, stored.getType(), parameters, bucket.ownerGroup, stored));
     gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name));
     parameters = gather.getResult();
   }

@@ -10,8 +10,8 @@
 namespace zero {
 
 /// Replaces the updates of the members of `bucket` by one over this rank's slice, which reads
-/// `gradient`. If the parameters are replicated, gathers them after it. Fails after an error if the
-/// members do not have the same update.
+/// `gradient`. If ranks share a slice of the parameters, gathers it after the update. Fails after
+/// an error if the members do not have the same update.
 llvm::LogicalResult partitionUpdate(mlir::func::FuncOp step, const BucketTable &table,
                                     const Bucket &bucket, mlir::Value gradient);
 

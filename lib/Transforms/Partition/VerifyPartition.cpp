@@ -1,5 +1,6 @@
 //===- VerifyPartition.cpp - verify the partitioned step ------------------===//
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -46,16 +47,15 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
   /// Every parameter and its states are inside a buffer of their placement.
   LogicalResult checkHomes(ModuleOp module) {
     SymbolTable symbols(module);
-    auto ranksAttr = module->getAttrOfType<IntegerAttr>(kRanksAttr);
-    if (!ranksAttr)
+    if (!module->hasAttr(kRanksAttr))
       return module.emitError() << "expected " << kRanksAttr << "; run zero-place-state first";
-    int64_t ranks = ranksAttr.getInt();
+    const Mesh mesh(module);
     auto check = [&](Operation *op, FlatSymbolRefAttr home, std::optional<int64_t> start,
                      PlacementAttr placement, RankedTensorType type) -> LogicalResult {
       auto buffer = home ? symbols.lookup<BufferOp>(home.getAttr()) : BufferOp();
       if (!buffer || !start || !placement)
         return op->emitOpError("has no buffer after partition");
-      int64_t shards = placement.isSharded() ? ranks : 1;
+      const int64_t shards = mesh.shardsOf(placement);
       int64_t capacity = buffer.getTensorType().getNumElements() * shards;
       if (int64_t(buffer.getShards()) == shards && *start + type.getNumElements() <= capacity)
         return success();

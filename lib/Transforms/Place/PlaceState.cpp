@@ -19,64 +19,110 @@ namespace {
 struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
   using PlaceStateBase::PlaceStateBase;
 
+  /// What a planner has chosen, or what the options say.
+  struct Choice {
+    uint64_t stage, ranks, persistUnder;
+    Tier params, optimizer;
+    bool interleave;
+  };
+
+  Choice choose() {
+    if (PlanAttr plan = planOf(getOperation()))
+      return {plan.getStage(),  plan.getRanks(),     plan.getPersistUnder(),
+              plan.getParams(), plan.getOptimizer(), plan.getInterleave()};
+    return {stage, ranks, persistUnder, params, optimizer, interleave};
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const PlanAttr plan = planOf(module);
-    const uint64_t stage = plan ? plan.getStage() : this->stage;
-    const uint64_t ranks = plan ? plan.getRanks() : this->ranks;
-    const uint64_t persistUnder = plan ? plan.getPersistUnder() : this->persistUnder;
-    if (stage > 3) {
-      module.emitError() << "expected a ZeRO stage from 0 to 3, got " << stage;
+    const Choice choice = choose();
+    if (failed(checkRanks(choice)) || failed(checkTiers(choice)) || failed(cutNodes(choice)))
       return signalPassFailure();
-    }
-    if (ranks == 0) {
-      module.emitError("expected at least one rank, got 0");
-      return signalPassFailure();
-    }
-    if (module->hasAttr(kMeshAttr) && Mesh(module).dataRanks() != int64_t(ranks)) {
-      module.emitError() << "expected " << Mesh(module).dataRanks()
-                         << " data-parallel ranks, as the mesh says, got " << ranks;
-      return signalPassFailure();
-    }
-    const uint64_t all = ranks * Mesh(module).ranks() / Mesh(module).dataRanks();
-    if (ranksPerNode > 0 && all % ranksPerNode != 0) {
-      module.emitError() << "expected a divisor of " << all << " ranks as the ranks of a node, got "
-                         << ranksPerNode.getValue();
-      return signalPassFailure();
-    }
-    const Tier params = plan ? plan.getParams() : this->params;
-    const Tier optimizer = plan ? plan.getOptimizer() : this->optimizer;
-    MLIRContext *context = &getContext();
-    if (params != Tier::Device && stage < 3) {
-      module.emitError() << "expected stage 3 for parameters on " << stringifyTier(params)
-                         << ": offloaded parameters are sharded over ranks; got stage " << stage;
-      return signalPassFailure();
-    }
-    auto place = [&](bool sharded, Tier tier) {
-      SmallVector<FlatSymbolRefAttr> axes;
-      if (sharded)
-        axes.push_back(FlatSymbolRefAttr::get(context, kDataAxis));
-      return PlacementAttr::get(context, axes, tier);
-    };
-    for (Operation &op : *module.getBody()) {
-      if (auto parameter = dyn_cast<ParameterOp>(op)) {
-        bool persists = uint64_t(tensorBytes(parameter.getTensorType())) < persistUnder;
-        parameter.setPlacementAttr(
-            place(stage >= 3 && !persists, persists ? Tier::Device : params));
-        if (!parameter.getFrozen())
-          parameter.setGradientAttr(place(stage >= 2, gradients));
-      } else if (auto state = dyn_cast<StateOp>(op)) {
-        state.setPlacementAttr(
-            place(stage >= 1 && state.getOf(), state.getOf() ? optimizer : Tier::Device));
-      }
-    }
-    Builder builder(context);
-    module->setAttr(kRanksAttr, builder.getI64IntegerAttr(ranks));
+    placeState(choice);
+    Builder builder(module.getContext());
+    module->setAttr(kRanksAttr, builder.getI64IntegerAttr(choice.ranks));
     if (ranksPerNode > 0)
       module->setAttr(kRanksPerNodeAttr, builder.getI64IntegerAttr(ranksPerNode));
-    module->setAttr(kStageAttr, builder.getI64IntegerAttr(stage));
-    if ((plan ? plan.getInterleave() : this->interleave) && microBatchesOf(module) > 1)
+    module->setAttr(kStageAttr, builder.getI64IntegerAttr(choice.stage));
+    if (choice.interleave && microBatchesOf(module) > 1)
       module->setAttr(kInterleaveAttr, builder.getUnitAttr());
+  }
+
+  LogicalResult checkRanks(const Choice &choice) {
+    ModuleOp module = getOperation();
+    const Mesh mesh(module);
+    if (choice.stage > 3)
+      return module.emitError() << "expected a ZeRO stage from 0 to 3, got " << choice.stage;
+    if (choice.ranks == 0)
+      return module.emitError("expected at least one rank, got 0");
+    if (module->hasAttr(kMeshAttr) && mesh.dataRanks() != int64_t(choice.ranks))
+      return module.emitError() << "expected " << mesh.dataRanks()
+                                << " data-parallel ranks, as the mesh says, got " << choice.ranks;
+    const uint64_t all = choice.ranks * mesh.tensorRanks();
+    if (ranksPerNode > 0 && all % ranksPerNode != 0)
+      return module.emitError() << "expected a divisor of " << all
+                                << " ranks as the ranks of a node, got " << ranksPerNode.getValue();
+    return success();
+  }
+
+  LogicalResult checkTiers(const Choice &choice) {
+    if (choice.params == Tier::Device || choice.stage == 3)
+      return success();
+    return getOperation().emitError()
+           << "expected stage 3 for parameters on " << stringifyTier(choice.params)
+           << ": offloaded parameters are sharded over ranks; got stage " << choice.stage;
+  }
+
+  /// Divides the mesh into nodes, unless a planner has done that. Parameters are sharded within
+  /// them on the device, over the ranks along `data`; a node has all ranks along `tensor`.
+  LogicalResult cutNodes(const Choice &choice) {
+    ModuleOp module = getOperation();
+    const uint64_t tensorRanks = Mesh(module).tensorRanks();
+    if (shardParams != ShardParams::Node || Mesh(module).hasNodes())
+      return success();
+    if (choice.stage < 3)
+      return module.emitError() << "expected stage 3 to shard parameters within nodes, got stage "
+                                << choice.stage << ", at which each rank has all of them";
+    if (ranksPerNode == 0)
+      return module.emitError(
+          "expected the number of ranks of a node to shard parameters within nodes, got 0");
+    if (ranksPerNode % tensorRanks != 0)
+      return module.emitError() << "expected nodes of all " << tensorRanks
+                                << " ranks along tensor, or a multiple, to shard parameters within "
+                                   "nodes, got "
+                                << ranksPerNode.getValue();
+    if (choice.params != Tier::Device)
+      return module.emitError()
+             << "expected parameters on the device to shard them within nodes, got "
+             << stringifyTier(choice.params);
+    cutIntoNodes(module, int64_t(choice.ranks), int64_t(ranksPerNode / tensorRanks));
+    return success();
+  }
+
+  void placeState(const Choice &choice) {
+    MLIRContext *context = &getContext();
+    auto axes = [&](ArrayRef<StringRef> names) {
+      return llvm::map_to_vector(
+          names, [&](StringRef name) { return FlatSymbolRefAttr::get(context, name); });
+    };
+    const bool hasNodes = Mesh(getOperation()).hasNodes();
+    const auto all = hasNodes ? axes({kLocalAxis, kNodeAxis}) : axes({kDataAxis});
+    const auto ofParameters = hasNodes ? axes({kLocalAxis}) : all;
+    auto place = [&](bool sharded, ArrayRef<FlatSymbolRefAttr> over, Tier tier) {
+      return PlacementAttr::get(context, sharded ? over : ArrayRef<FlatSymbolRefAttr>(), tier);
+    };
+    for (Operation &op : *getOperation().getBody()) {
+      if (auto parameter = dyn_cast<ParameterOp>(op)) {
+        bool persists = uint64_t(tensorBytes(parameter.getTensorType())) < choice.persistUnder;
+        parameter.setPlacementAttr(place(choice.stage >= 3 && !persists, ofParameters,
+                                         persists ? Tier::Device : choice.params));
+        if (!parameter.getFrozen())
+          parameter.setGradientAttr(place(choice.stage >= 2, all, gradients));
+      } else if (auto state = dyn_cast<StateOp>(op)) {
+        state.setPlacementAttr(place(choice.stage >= 1 && state.getOf(), all,
+                                     state.getOf() ? choice.optimizer : Tier::Device));
+      }
+    }
   }
 };
 } // namespace

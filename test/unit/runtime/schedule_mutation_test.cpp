@@ -304,7 +304,10 @@ INSTANTIATE_TEST_SUITE_P(
         Subject{"mlp", "--ranks=2 --zero-stage=0 --optimizer=adamw", 30},
         Subject{"mlp", "--ranks=2 --zero-stage=1 --optimizer=adamw --micro-batches=3", 30},
         Subject{"mlp", "--ranks=2 --zero-stage=2 --optimizer=adamw --precision=fp16", 30},
-        Subject{"mlp", "--ranks=4 --zero-stage=3 --optimizer=adamw --clip-norm=0.1", 30},
+        Subject{"mlp",
+                "--ranks=4 --zero-stage=3 --ranks-per-node=2 --shard-params=node "
+                "--optimizer=adamw --clip-norm=0.1",
+                30},
         Subject{"gpt2-tiny", "--ranks=2 --zero-stage=0 --optimizer=adamw", 20},
         Subject{"gpt2-tiny", "--ranks=2 --zero-stage=1 --optimizer=adamw", 20},
         Subject{"gpt2-tiny", "--ranks=2 --zero-stage=2 --optimizer=lamb --micro-batches=2", 20},

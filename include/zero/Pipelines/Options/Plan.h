@@ -36,6 +36,11 @@ struct PlaceOptions : Group {
       llvm::cl::desc("sums add the ranks of each node first, then nodes, so that only sums cross "
                      "between nodes of N ranks (0: all ranks in order)"),
       llvm::cl::init(0), llvm::cl::value_desc("N")};
+  WordOption<ShardParams> shardParams{
+      parent, "shard-params",
+      llvm::cl::desc("stage 3: shard parameters over all ranks, or over those of each node, which "
+                     "--ranks-per-node counts, so that no gather crosses between nodes (all)"),
+      llvm::cl::init(ShardParams::All), llvm::cl::value_desc("all|node")};
   Option<ByteSize> bucketBytes{parent, "bucket-bytes",
                                llvm::cl::desc("maximum size of a bucket of parameters (25MB)"),
                                llvm::cl::init(ByteSize{25000000})};

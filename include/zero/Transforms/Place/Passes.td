@@ -84,14 +84,21 @@ def PlaceState : Pass<"zero-place-state", "::mlir::ModuleOp"> {
     costs one gather after the update instead of two around its uses (persistent parameters:
     ZeRO-Infinity, arXiv 2104.07857; stage3_param_persistence_threshold of DeepSpeed). Sharded
     parameters, gradients and optimizer state of parameters reside on the tiers that the options
-    name (ZeRO-Infinity, section 5.1). With `interleave`, marks a step of several micro-batches
-    `zero.interleave`, for zero-interleave-micro-batches. Only writes attributes.
+    name (ZeRO-Infinity, section 5.1). With `shard-params` node, divides the axis `data` of the mesh
+    into `node` and `local` and shards parameters over `local`, the ranks of a node, only: a gather
+    then does not leave the node (hpZ of ZeRO++, arXiv 2306.10209; MiCS, arXiv 2205.00119).
+    Gradients and optimizer state are sharded over `local` and, within that, `node`, so that the
+    slice of a rank is part of its slice of the parameters. With `interleave`, marks a step of
+    several micro-batches `zero.interleave`, for zero-interleave-micro-batches. Only writes attributes.
   }];
   let options = [
     Option<"stage", "stage", "unsigned", /*default=*/"0", "ZeRO stage, 0 to 3">,
     Option<"ranks", "ranks", "unsigned", /*default=*/"1", "number of data-parallel ranks">,
     Option<"ranksPerNode", "ranks-per-node", "unsigned", /*default=*/"0",
            "ranks whose values are added before those of other nodes; 0: all ranks in order">,
+    Option<"shardParams", "shard-params", "::zero::ShardParams",
+           /*default=*/"::zero::ShardParams::All",
+           "ranks over which stage 3 shards parameters: all, or those of a node">,
     Option<"persistUnder", "persist-under", "uint64_t", /*default=*/"0",
            "size in bytes below which a parameter is not sharded">,
     Option<"params", "params", "::zero::Tier", /*default=*/"::zero::Tier::Device",
