@@ -2,6 +2,7 @@
 
 #include "Evaluation.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Plan.h"
@@ -13,6 +14,8 @@ using namespace mlir;
 namespace zero {
 
 LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
+  if (choice.nodeRanks)
+    cutIntoNodes(module, choice.ranks, choice.nodeRanks);
   module->setAttr(kPlanAttr, PlanAttr::get(module.getContext(), choice.stage, choice.ranks,
                                            choice.persistUnder, choice.bucketBytes, choice.params,
                                            choice.optimizer, uint64_t(choice.optimizerHost),

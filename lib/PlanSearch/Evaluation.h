@@ -24,6 +24,9 @@ struct PlanChoice {
   int64_t optimizerHost = 0; ///< bytes of optimizer state on the host, with the rest on nvme
   int64_t swapHost = 0;      ///< bytes of saved values that wait there at most
   int64_t swapNvme = 0;
+  /// Data-parallel ranks of a node if the planner shards parameters within nodes; 0: over the ranks
+  /// that --shard-params says.
+  unsigned nodeRanks = 0;
   bool interleave = false;                     ///< micro-batches in vertical order
   const ActivationPlan *activations = nullptr; ///< null: as --checkpoint says
 };

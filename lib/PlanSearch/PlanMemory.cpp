@@ -25,6 +25,9 @@ static std::string describe(const PlanChoice &choice) {
   if (choice.persistUnder)
     text +=
         ", parameters under " + planning::formatBytes(double(choice.persistUnder)) + " not sharded";
+  if (choice.nodeRanks)
+    text += ", parameters sharded within nodes of " + std::to_string(choice.nodeRanks) +
+            " data-parallel ranks";
   text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
   auto add = [&](StringRef what, Tier tier) {
     if (tier != Tier::Device)

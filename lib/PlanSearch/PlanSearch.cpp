@@ -2,6 +2,7 @@
 
 #include "PlanSearch.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Planning/Swap.h"
 #include "zero/Transforms/Plan.h"
@@ -57,7 +58,7 @@ std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
     choice.persistUnder = size;
     all.push_back(choice);
   }
-  return all;
+  return withNodes(std::move(all));
 }
 
 /// The placements of state: as requested, or with --zero=auto each stage, and for stage 3 also with
@@ -79,7 +80,24 @@ std::vector<PlanChoice> PlanSearch::placements() const {
       choice.bucketBytes = asked().bucketBytes;
     }
   }
-  return all;
+  return withNodes(std::move(all));
+}
+
+/// On a machine with nodes: each plan of stage 3 also with parameters that are sharded within
+/// nodes, which are those of --ranks-per-node, or of the machine.
+std::vector<PlanChoice> PlanSearch::withNodes(std::vector<PlanChoice> choices) const {
+  const int64_t given = options.place.ranksPerNode, tensorRanks = Mesh(module).tensorRanks();
+  const int64_t each = given ? given : machine.network.ranksPerNode, ranks = options.dataRanks();
+  const int64_t local = each % tensorRanks == 0 ? each / tensorRanks : 0;
+  const bool isCut = local > 1 && local < ranks && ranks % local == 0;
+  if (machine.network.ranksPerNode == 0 || !isCut)
+    return choices;
+  for (size_t i = 0, count = choices.size(); i < count; ++i)
+    if (choices[i].stage == 3 && choices[i].params == Tier::Device) {
+      choices.push_back(choices[i]);
+      choices.back().nodeRanks = unsigned(local);
+    }
+  return choices;
 }
 
 /// With `auto`: each placement on each useful tier. Nvme is never faster than the host, so it is
@@ -91,7 +109,8 @@ std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &pla
     tiers.push_back(Tier::Nvme);
   std::vector<PlanChoice> all;
   for (PlanChoice choice : placements) {
-    const bool isFree = options.offload.params.isAuto() && choice.stage == 3;
+    const bool isFree =
+        options.offload.params.isAuto() && choice.stage == 3 && choice.nodeRanks == 0;
     for (Tier params : isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(choice.params))
       for (Tier optimizer : options.offload.optimizer.isAuto() ? ArrayRef<Tier>(tiers)
                                                                : ArrayRef<Tier>(choice.optimizer)) {
@@ -144,6 +163,7 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
 /// padding.
 int64_t PlanSearch::stateBytes(const PlanChoice &placement) {
   const int64_t ranks = placement.ranks;
+  const int64_t sharing = placement.nodeRanks ? placement.nodeRanks : ranks;
   auto part = [&](int64_t bytes, bool isSharded) { return isSharded ? bytes / ranks : bytes; };
   int64_t bytes = 0;
   for (Operation &op : *module.getBody()) {
@@ -151,7 +171,7 @@ int64_t PlanSearch::stateBytes(const PlanChoice &placement) {
       const int64_t own = tensorBytes(parameter.getTensorType());
       const bool isWhole = placement.stage < 3 || uint64_t(own) < placement.persistUnder;
       if (isWhole || placement.params == Tier::Device)
-        bytes += part(own, !isWhole);
+        bytes += isWhole ? own : own / sharing;
     } else if (auto state = dyn_cast<StateOp>(op)) {
       if (!state.getOf() || placement.optimizer == Tier::Device)
         bytes += part(tensorBytes(state.getTensorType()), placement.stage >= 1 && state.getOf());

@@ -70,6 +70,7 @@ private:
 
   PlanChoice asked() const;
   std::vector<PlanChoice> placements() const;
+  std::vector<PlanChoice> withNodes(std::vector<PlanChoice> choices) const;
   std::vector<PlanChoice> tiledPlacements() const;
   std::vector<PlanChoice> withTiers(const std::vector<PlanChoice> &placements) const;
   llvm::LogicalResult addPlans(const PlanChoice &placement);

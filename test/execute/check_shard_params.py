@@ -1,15 +1,17 @@
 """Parameters that are sharded within nodes (--shard-params=node), beside those of stage 3.
 
-usage: check_shard_params.py DATA WORK features|bytes|checkpoints|gpus
+usage: check_shard_params.py DATA WORK features|bytes|checkpoints|planned|gpus
 
 With the same order of sums the bits are those of parameters that are sharded over all ranks, in every
 combination. What ranks receive is what closed forms say and what communicators counted. Checkpoints load
 in any other layout.
 """
 
+import json
 import re
 import shutil
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -146,6 +148,21 @@ def check_checkpoints(checks, data, work):
                 "larger nodes: other weights")
 
 
+def check_planned(checks, data, work):
+    """A planner chooses it on a machine with nodes. Without --ranks-per-node sums are in the order of ranks."""
+    job = Job(data, work, 8)
+    machine = json.loads((Path(__file__).parents[2] / "lib/Machine/presets/h100.json").read_text())
+    machine["network"] = {"ranks_per_node": 4, "bandwidth": 1e9, "latency": 1e-5}
+    path = job.graph.work / "machine.json"
+    path.write_text(json.dumps(machine))
+    planned = job.graph.work / "planned.zexe"
+    report = job.graph.compile_to(planned, "--zero=auto", "--ranks=8", *ADAMW, "--memory-budget=1700KB",
+                                  f"--machine={path}")
+    checks.that("parameters sharded within nodes of 4 data-parallel ranks" in report, f"planned: {report}")
+    spread = job.run(job.compile("all", "--ranks=8", *ADAMW))
+    checks.that(job.run(planned, "--check-memory").same_bits(spread), "planned: other bits")
+
+
 def check_gpus(checks, data, work):
     """Four ranks that share a GPU, and ranks with a GPU each, whose sums are in the order of NCCL."""
     job = Job(data, work, 4)
@@ -160,7 +177,8 @@ def check_gpus(checks, data, work):
 def main():
     data, work, which = sys.argv[1:]
     checks = Checks()
-    parts = {"features": check_features, "bytes": check_bytes, "checkpoints": check_checkpoints, "gpus": check_gpus}
+    parts = {"features": check_features, "bytes": check_bytes, "checkpoints": check_checkpoints,
+             "planned": check_planned, "gpus": check_gpus}
     parts[which](checks, data, f"{work}/{which}")
     checks.finish()
 
