@@ -71,6 +71,16 @@ static void readStage3Bytes(Config &config, ConfigBlock &zero, StringRef key, St
     zero.set(key, flag, std::to_string(std::min(*elements, kAll) * elementBytes(config)));
 }
 
+/// The ranks of a node, which have all parameters between them (hpZ of ZeRO++).
+static void readNodes(ConfigBlock &zero) {
+  StringRef key = "zero_hpz_partition_size";
+  std::optional<uint64_t> ranks = zero.readCount(key);
+  if (!ranks || *ranks <= 1)
+    return;
+  zero.set(key, "shard-params", "node");
+  zero.set(key, "ranks-per-node", std::to_string(*ranks));
+}
+
 void readZero(Config &config, ConfigBlock &top) {
   ConfigBlock zero = top.readBlock("zero_optimization");
   zero.setCount("stage", "zero-stage");
@@ -83,7 +93,7 @@ void readZero(Config &config, ConfigBlock &top) {
                         "zero_quantized_gradients"})
     zero.expect(key, {"false"}, "quantization is not supported");
   zero.expect("zeropp_loco_param", {"null"}, "quantization is not supported");
-  zero.expect("zero_hpz_partition_size", {"1", "0"}, "state is sharded over all ranks");
+  readNodes(zero);
   zero.expect("mics_shard_size", {"-1", "0"}, "state is sharded over all ranks");
   zero.expect("zenflow", {"null"}, "delayed updates are not supported");
   zero.ignore({"allgather_partitions",
