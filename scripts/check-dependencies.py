@@ -110,6 +110,7 @@ RULES = {
     "runtime/api": [RT_API, "runtime/support", "runtime/format", "runtime/verify", "runtime/load",
                     "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
+    "tools/zero-translate": [*MLIR, "Import", "Ops", "tools/process", "onnx", CHECKED],
     # LLD, for the wheel.
     "tools/bundle": ["lld", *MLIR],
     # These run where no compiler is installed.

@@ -34,7 +34,7 @@ OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &con
   input.flags = options.frontendFlags;
   input.forwardOnly = options.phases.import.forwardOnly;
   input.verbose = options.phases.import.verbose;
-  input.checkData = !options.planOnly;
+  input.checkData = !options.planOnly && options.phases.import.init.empty();
   input.batch = options.localBatch;
   if (!options.takesMesh)
     input.mesh = options.phases.shard.mesh.empty()

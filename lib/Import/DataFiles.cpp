@@ -99,7 +99,8 @@ int DataFiles::open(StringRef file, const Twine &what) {
     fail(what + ": expected its external data " + quote(file) +
              " to be reached without symbolic links",
          {"--allow-symlinks follows them"});
-  fail(what + ": cannot open its external data " + quote(file) + ": " + reason);
+  fail(what + ": cannot open its external data " + quote(file) + ": " + reason,
+       {"to begin with random values instead, see --init"});
 }
 
 uint64_t DataFiles::sizeOf(StringRef file, const Twine &what) {

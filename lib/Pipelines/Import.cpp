@@ -24,6 +24,8 @@ void zero::addImport(OpPassManager &pm, const PhaseOptions &all) {
     pm.addPass(createVerifyExport({options.verbose}));
   pm.addPass(createSelectParameters(select));
   pm.addPass(createLiftUpdates());
+  if (!options.init.empty())
+    pm.addPass(createInitializeParameters({options.init}));
   pm.addPass(createMarkTokens());
   // A model that only runs forward stays as it is.
   if (!options.forwardOnly)

@@ -164,6 +164,11 @@ FLAGS = {
     "host_budget": Flag(
         "host-budget", "bytes", "",
         "maximum bytes of host memory per rank for offloaded values (0: no limit)"),
+    "init": Flag(
+        "init", "text", "scheme",
+        "draw the initial values of parameters: normal:STD, uniform:BOUND, xavier-normal, "
+        "xavier-uniform, kaiming-normal or kaiming-uniform. Vectors are 1 if they scale, else 0. "
+        "Data of the model's parameters is not read and may be missing"),
     "initial_accumulator_value": Flag(
         "initial-accumulator-value", "number", "number",
         "initial value of the sums of squares: adagrad (0)"),
@@ -381,6 +386,7 @@ class Flags(TypedDict, total=False):
     frozen_precision: Literal["bf16", "fp16"]
     grad_reduce: Literal["last", "each"]
     host_budget: Union[int, str]
+    init: _Path
     initial_accumulator_value: float
     initial_loss_scale: float
     logits_bytes: Union[int, str]

@@ -23,15 +23,19 @@ void listOperators(llvm::raw_ostream &os) {
   }
 }
 
-bool translate(const std::string &input, const ImportOptions &options, const std::string &output,
-               bool locations) {
+bool translate(const std::string &input, ImportOptions options, const std::string &shapes,
+               const std::string &output, bool locations) {
+  std::string error = parseShapeBindings(shapes, options.shapes);
+  if (!error.empty()) {
+    llvm::errs() << "zero-translate: --shape: " << error << "\n";
+    return false;
+  }
   mlir::MLIRContext context;
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module = importOnnx(input, options, &context);
   if (!module)
     return false;
-  std::string error;
   auto file = mlir::openOutputFile(output, &error);
   if (!file) {
     llvm::errs() << "zero-translate: " << error << "\n";

@@ -14,10 +14,10 @@ namespace zero {
 /// operators are left out.
 void listOperators(llvm::raw_ostream &os);
 
-/// Imports the model `input` and writes its text to `output`, with locations if
-/// asked. False after an error.
-bool translate(const std::string &input, const ImportOptions &options, const std::string &output,
-               bool locations);
+/// Imports the model `input`, with `shapes` for its inputs, and writes its text to `output`, with
+/// locations if asked. False after an error.
+bool translate(const std::string &input, ImportOptions options, const std::string &shapes,
+               const std::string &output, bool locations);
 
 } // namespace zero
 

@@ -25,6 +25,12 @@ static void makeDistinct(zero::onnx::NodeOp node, llvm::DenseSet<uint64_t> &take
     node.setNode(own);
 }
 
+/// Whether initial values of a parameter or a state are drawn.
+template <typename OpTy>
+static bool drawsValues(ModuleOp module) {
+  return llvm::any_of(module.getOps<OpTy>(), [](OpTy op) { return op.getRandom(); });
+}
+
 namespace {
 struct SetSeed : zero::impl::SetSeedBase<SetSeed> {
   using SetSeedBase::SetSeedBase;
@@ -36,9 +42,8 @@ struct SetSeed : zero::impl::SetSeedBase<SetSeed> {
       if (zero::drawsRandom(node))
         makeDistinct(node, taken);
     });
-    const bool hasRandomState = llvm::any_of(module.getOps<zero::StateOp>(),
-                                             [](zero::StateOp state) { return state.getRandom(); });
-    if (seed != 0 && taken.empty() && !hasRandomState) {
+    if (seed != 0 && taken.empty() && !drawsValues<zero::ParameterOp>(module) &&
+        !drawsValues<zero::StateOp>(module)) {
       emitError(module.getLoc()) << "--seed=" << uint64_t(seed)
                                  << " has no effect: the model draws no random numbers";
       return signalPassFailure();

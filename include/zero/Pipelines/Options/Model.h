@@ -29,6 +29,13 @@ struct ImportOptions : Group {
   ListOption<std::string> freezeAllBut{
       parent, "freeze-all-but", llvm::cl::desc("train only the parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
+  Option<std::string> init{
+      parent, "init",
+      llvm::cl::desc(
+          "draw the initial values of parameters: normal:STD, uniform:BOUND, xavier-normal, "
+          "xavier-uniform, kaiming-normal or kaiming-uniform. Vectors are 1 if they scale, "
+          "else 0. Data of the model's parameters is not read and may be missing"),
+      llvm::cl::value_desc("scheme")};
   Option<bool> verbose{
       parent, "verbose",
       llvm::cl::desc("list all trained parameters, and all items of an error (-v)")};

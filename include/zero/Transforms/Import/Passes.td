@@ -89,6 +89,28 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def InitializeParameters : Pass<"zero-initialize-parameters", "::mlir::ModuleOp"> {
+  let summary = "Draw the initial values of parameters";
+  let description = [{
+    Replaces the initial values of all parameters, trained or frozen. Those of two and more
+    dimensions are drawn around 0: `normal:STD`, `uniform:BOUND` between -BOUND and BOUND, or
+    `xavier-normal`, `xavier-uniform`, `kaiming-normal`, `kaiming-uniform` with a width from the
+    numbers of inputs and outputs, as in `torch.nn.init` (gain 1, and the square root of 2 for
+    kaiming). Outputs are the last dimension of B in a product, and the first dimension of other
+    tensors. Vectors are 1 if they scale, as the weight of a normalization does, else 0.
+
+    Each element is drawn by the hash of its parameter's name and its index, so that values do not
+    depend on ranks, stages and tiers. `--seed` chooses others.
+
+    ```mlir
+    zero.parameter @w : tensor<8x4xf32> {data = ...}                                        // before
+    zero.parameter @w : tensor<8x4xf32> {random = #zero.random<normal, 0.0 : f64, 0.02 : f64, 7>}
+    ```
+  }];
+  let options = [Option<"scheme", "scheme", "std::string", /*default=*/"", "normal:0.02, ...">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def LiftUpdates : Pass<"zero-lift-updates", "::mlir::ModuleOp"> {
   let summary = "Find parameters, gradients and updates in a whole training step";
   let description = [{
