@@ -59,11 +59,17 @@ class Job:
 
     def find(self, number, attempt=0):
         """The identifier of a process, which is waited for."""
-        def matches():
-            return [pid for n, a, pid in self.alive() if (n, a) == (number, attempt)]
+        found = []
 
-        wait_until(lambda: matches() or self.process.poll() is not None, 60, f"process {number}")
-        return matches()[0]
+        def is_there():
+            found.extend(pid for n, a, pid in self.alive() if (n, a) == (number, attempt))
+            return found or self.process.poll() is not None
+
+        wait_until(is_there, 60, f"process {number}")
+        if not found:
+            raise AssertionError(f"the run ended without process {number}, with exit code "
+                                 f"{self.process.returncode}: {self.errors_file.read_text()}")
+        return found[0]
 
     def disturb(self, number, what=signal.SIGKILL, attempt=0):
         os.kill(self.find(number, attempt), what)
