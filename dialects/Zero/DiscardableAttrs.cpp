@@ -73,6 +73,7 @@ const Known kKnown[] = {
     {"zero.buckets", OnModule, kIntegers, "integers"},
     {"zero.certificate", OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
+    {"zero.found_plan", OnModule, isKind<FoundPlanAttr>, "#zero.found_plan<...>"},
     {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
     {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},
     {"zero.lost_parameters", OnModule, kList, "a list"},

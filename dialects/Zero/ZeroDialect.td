@@ -257,15 +257,30 @@ def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
   let description = [{
     An attribute of the module. It overrides the options of passes: the ZeRO `stage`, the number
     of `ranks`, the size in bytes below which a parameter is not sharded (`persist_under`),
-    `bucket_bytes`, the tiers of `params` and of `optimizer` state, and bytes of a rank:
+    `bucket_bytes`, the tiers of `params`, `gradients` and `optimizer` state, and bytes of a rank:
     `optimizer_host` is optimizer state on the host while the rest is on nvme,
-    `activations_host` and `activations_nvme` are saved values on these tiers. With `interleave`
-    micro-batches run in vertical order, see zero-interleave-micro-batches.
+    `activations_host` and `activations_nvme` are saved values on these tiers. Parameters are
+    sharded over `node_ranks` data-parallel ranks of a node (0: as the options say). With
+    `interleave` micro-batches run in vertical order, see zero-interleave-micro-batches.
   }];
   let parameters = (ins "uint64_t":$stage, "uint64_t":$ranks, "uint64_t":$persist_under,
-                        "uint64_t":$bucket_bytes, "::zero::Tier":$params, "::zero::Tier":$optimizer,
+                        "uint64_t":$bucket_bytes, "::zero::Tier":$params,
+                        "::zero::Tier":$gradients, "::zero::Tier":$optimizer,
                         "uint64_t":$optimizer_host, "uint64_t":$activations_host,
-                        "uint64_t":$activations_nvme, "bool":$interleave);
+                        "uint64_t":$activations_nvme, "uint64_t":$node_ranks, "bool":$interleave);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Zero_FoundPlanAttr : Zero_Attr<"FoundPlan", "found_plan"> {
+  let summary = "A plan that zero-plan-tiles found with the tiles that it chose";
+  let description = [{
+    An attribute of the module, so that zero-plan-memory does not search again: the `plan`, and the
+    index of the way to `recompute` in the planner's list (-1: as the options say). `fits` is
+    whether it is the fastest plan within the budget, or else the one that needs least memory.
+    `considered` plans were compared, and the programs of `built` ones created.
+  }];
+  let parameters = (ins "::zero::PlanAttr":$plan, "int64_t":$recompute, "bool":$fits,
+                        "uint64_t":$considered, "uint64_t":$built);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -125,13 +125,16 @@ double OpTimes::networkBytes(CollectiveOpInterface op) const {
   return planning::networkBytes(machine, exchangeOf(op));
 }
 
+Ranks ranksOf(ModuleOp module, int64_t threads) {
+  auto prefetch = module->getAttrOfType<IntegerAttr>(kPrefetchAttr);
+  return {Mesh(module).ranks(), threads, prefetch && prefetch.getInt() > 0};
+}
+
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine, int64_t threads) {
   OpTimes times(module, machine);
   StepTime sum;
-  auto prefetch = module->getAttrOfType<IntegerAttr>(kPrefetchAttr);
-  const Ranks ranks{Mesh(module).ranks(), threads, prefetch && prefetch.getInt() > 0};
-  sum.overlaps = overlapsCollectives(machine, ranks);
-  sum.seconds = simulateStep(module, step, times, machine, ranks);
+  sum.overlaps = overlapsCollectives(machine, ranksOf(module, threads));
+  sum.seconds = simulateStep(module, step, machine, threads);
   const int64_t microBatches = iterationsOf(module);
   for (Operation &op : step.getBody().front()) {
     const double iterations = double(scheduleOf(&op).countIterations(microBatches));

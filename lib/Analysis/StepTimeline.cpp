@@ -1,7 +1,7 @@
 //===- StepTimeline.cpp - simulate a planned step -------------------------===//
 //
-// The same simulation as that of an executable (runtime/verify/timeline), before values have
-// addresses: commands wait for the producers of their operands.
+// The same simulation as that of an executable (runtime/verify/timeline). Before values have
+// addresses, commands wait for the producers of their operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,9 @@ using Dependences = std::array<size_t, ZERO_RT_LANES>;
 
 class StepPlayer {
 public:
-  StepPlayer(Block &block, const OpTimes &times, const LaneShares &shares, bool overlaps)
-      : block(block), times(times), shares(shares), overlaps(overlaps) {}
+  StepPlayer(Block &block, const OpTimes &times, const LaneShares &shares, bool overlaps,
+             const StepAddresses *addresses)
+      : block(block), times(times), shares(shares), overlaps(overlaps), addresses(addresses) {}
 
   /// Seconds of `iterations` iterations of the ops of `segment`.
   double play(Segment segment, int64_t iterations);
@@ -30,11 +31,14 @@ public:
 private:
   double playIteration(Segment segment, int64_t iteration, int64_t iterations);
   Dependences dependencesOf(Operation *op) const;
+  std::vector<uint32_t> waitsOf(Operation *op, Lane lane, const Dependences &own);
 
   Block &block;
   const OpTimes &times;
   const LaneShares shares;
   const bool overlaps;
+  const StepAddresses *addresses;
+  planning::LaneOrder order{ZERO_RT_LANES};             ///< of an iteration, by addresses
   llvm::DenseMap<Operation *, Dependences> dependences; ///< of the results of ops
 };
 } // namespace
@@ -54,9 +58,20 @@ Dependences StepPlayer::dependencesOf(Operation *op) const {
   return merged;
 }
 
+std::vector<uint32_t> StepPlayer::waitsOf(Operation *op, Lane lane, const Dependences &own) {
+  if (addresses)
+    return order.add(int(numberOf(lane)), addresses->touchesOf(op));
+  std::vector<uint32_t> waits;
+  for (size_t wait : own)
+    if (wait > 0)
+      waits.push_back(uint32_t(wait - 1));
+  return waits;
+}
+
 double StepPlayer::playIteration(Segment segment, int64_t iteration, int64_t iterations) {
   rt::Simulation simulation({1});
   dependences.clear();
+  order = planning::LaneOrder(ZERO_RT_LANES);
   for (Operation &op : block) {
     if (!isIn(&op, segment) || !scheduleOf(&op).runsIn(iteration, iterations))
       continue;
@@ -68,9 +83,8 @@ double StepPlayer::playIteration(Segment segment, int64_t iteration, int64_t ite
           uint32_t(numberOf(lane == Lane::Collective && !overlaps ? Lane::Compute : lane));
       command.seconds = times.seconds(&op);
       command.shares = shares[numberOf(lane)];
-      for (size_t wait : own)
-        if (wait > 0)
-          command.waits.push_back(wait - 1);
+      for (uint32_t wait : waitsOf(&op, lane, own))
+        command.waits.push_back(wait);
       const size_t number = simulation.add(std::move(command));
       own = {};
       own[numberOf(lane)] = number + 1;
@@ -91,12 +105,36 @@ double StepPlayer::play(Segment segment, int64_t iterations) {
   return seconds;
 }
 
-double simulateStep(ModuleOp module, func::FuncOp step, const OpTimes &times,
-                    const planning::Machine &machine, const Ranks &ranks) {
+void StepAddresses::add(Value value, bool writes, std::vector<planning::Touch> &touches) const {
+  const Place place = storage.place(value);
+  if (place.root < 0)
+    return;
+  // Arenas are apart from each other.
+  constexpr int64_t kArena = int64_t(1) << 60;
+  const int64_t begin = int64_t(storage.tier(place)) * kArena + offsets[place.root] + place.offset;
+  touches.push_back({begin, begin + tensorBytes(value.getType()), writes});
+}
+
+std::vector<planning::Touch> StepAddresses::touchesOf(Operation *op) const {
+  std::vector<planning::Touch> touches;
+  for (Value operand : op->getOperands())
+    add(operand, /*writes=*/false, touches);
+  for (Value result : op->getResults())
+    add(result, /*writes=*/true, touches);
+  if (int64_t workspace = storage.workspaceOf(op); workspace >= 0)
+    touches.push_back({offsets[workspace], offsets[workspace] + storage.roots()[workspace].bytes,
+                       /*writes=*/true});
+  return touches;
+}
+
+double simulateStep(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
+                    int64_t threads, const StepAddresses *addresses) {
+  const OpTimes times(module, machine);
+  const Ranks ranks = ranksOf(module, threads);
   Block &block = step.getBody().front();
   const bool overlaps = overlapsCollectives(machine, ranks) ||
                         llvm::any_of(block, [](Operation &op) { return isa<TransferOp>(op); });
-  StepPlayer player(block, times, laneShares(machine, ranks), overlaps);
+  StepPlayer player(block, times, laneShares(machine, ranks), overlaps, addresses);
   const int64_t microBatches = iterationsOf(module);
   return player.play(Segment::Prologue, microBatches) +
          player.play(Segment::MicroBatch, microBatches) + player.play(Segment::Epilogue, 1);

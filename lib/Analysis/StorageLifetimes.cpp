@@ -28,6 +28,15 @@ std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
   return lifetimes;
 }
 
+planning::Packing packRoots(ArrayRef<Root> roots, Tier tier, MutableArrayRef<int64_t> offsets) {
+  planning::Packing packing = planning::pack(lifetimesOf(roots, tier), alignmentOf(tier));
+  const int64_t *next = packing.offsets.data();
+  for (auto [offset, root] : llvm::zip_equal(offsets, roots))
+    if (root.tier == tier)
+      offset = *next++;
+  return packing;
+}
+
 /// The first op of the step that reads `value`, under any shape; null if there is none.
 static Operation *firstReader(Value value) {
   Operation *first = nullptr;

@@ -31,7 +31,7 @@ void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isT
   place.shardParams = options.place.shardParams;
   place.persistUnder = options.place.persistUnder.getValue();
   place.params = options.offload.params.fixed(Tier::Device);
-  place.gradients = options.offload.gradients;
+  place.gradients = options.offload.gradients.fixed(Tier::Device);
   place.optimizer = options.offload.optimizer.fixed(Tier::Device);
   place.interleave = options.place.microBatchOrder.is(MicroBatchOrder::Vertical);
   AssignBucketsOptions buckets;

@@ -2,7 +2,7 @@
 
 #include "Evaluation.h"
 
-#include "dialects/Zero/Mesh.h"
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Plan.h"
@@ -13,14 +13,32 @@ using namespace mlir;
 
 namespace zero {
 
+PlanAttr attributeOf(MLIRContext *context, const PlanChoice &choice) {
+  return PlanAttr::get(context, choice.stage, choice.ranks, choice.persistUnder, choice.bucketBytes,
+                       choice.params, choice.gradients, choice.optimizer,
+                       uint64_t(choice.optimizerHost), uint64_t(choice.swapHost),
+                       uint64_t(choice.swapNvme), choice.nodeRanks, choice.interleave);
+}
+
+PlanChoice choiceOf(PlanAttr plan) {
+  PlanChoice choice;
+  choice.stage = unsigned(plan.getStage());
+  choice.ranks = unsigned(plan.getRanks());
+  choice.persistUnder = plan.getPersistUnder();
+  choice.bucketBytes = plan.getBucketBytes();
+  choice.params = plan.getParams();
+  choice.gradients = plan.getGradients();
+  choice.optimizer = plan.getOptimizer();
+  choice.optimizerHost = int64_t(plan.getOptimizerHost());
+  choice.swapHost = int64_t(plan.getActivationsHost());
+  choice.swapNvme = int64_t(plan.getActivationsNvme());
+  choice.nodeRanks = unsigned(plan.getNodeRanks());
+  choice.interleave = plan.getInterleave();
+  return choice;
+}
+
 LogicalResult writePlan(ModuleOp module, const PlanChoice &choice) {
-  if (choice.nodeRanks)
-    cutIntoNodes(module, choice.ranks, choice.nodeRanks);
-  module->setAttr(kPlanAttr, PlanAttr::get(module.getContext(), choice.stage, choice.ranks,
-                                           choice.persistUnder, choice.bucketBytes, choice.params,
-                                           choice.optimizer, uint64_t(choice.optimizerHost),
-                                           uint64_t(choice.swapHost), uint64_t(choice.swapNvme),
-                                           choice.interleave));
+  module->setAttr(kPlanAttr, attributeOf(module.getContext(), choice));
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();
@@ -49,6 +67,17 @@ int64_t TierBytes::packed() {
     lifetimes = {};
   }
   return *bytes;
+}
+
+bool TierBytes::fits(uint64_t limit) {
+  if (!limit)
+    return true;
+  const auto most = int64_t(std::min<uint64_t>(limit, INT64_MAX));
+  if (least() > most || bytes)
+    return least() <= most;
+  if (!atMost || *atMost > most)
+    atMost = planning::pack(lifetimes, alignment, most).bytes;
+  return *atMost <= most;
 }
 
 /// Whether `root` is live during the entire step.
@@ -98,17 +127,41 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.peak = mostLive(lifetimes, kArenaAlignment).second;
   result.cost.device = {std::move(lifetimes), kArenaAlignment};
   result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
+  result.cost.nvme = {lifetimesOf(result.storage->roots(), Tier::Nvme), kPageAlignment};
   result.cost.optimizerOnHost = optimizerOnHost(*result.storage);
   result.cost.activations = mostActivations(*result.storage);
   result.cost.time = measureStep(module, *step, machine, options.kernels.threadsPerRank);
   return result;
 }
 
+double Evaluation::simulatePacked(const planning::Machine &machine, int64_t threads) const {
+  std::vector<int64_t> offsets(storage->roots().size());
+  for (Tier tier : kTiers)
+    packRoots(storage->roots(), tier, offsets);
+  const StepAddresses addresses(*storage, offsets);
+  return simulateStep(*module, step, machine, threads, &addresses);
+}
+
+bool Evaluation::comesAndGoes(int64_t root) const {
+  return root >= 0 && storage->roots()[root].tier == Tier::Device &&
+         !isPersistent(storage->roots()[root], storage->numPositions());
+}
+
+/// Calls `touch(root, place, bytes)` for what `launch` reads, writes and uses as workspace, besides
+/// state.
+void Evaluation::forEachTouched(LaunchOp launch,
+                                function_ref<void(const Place &place, int64_t bytes)> touch) const {
+  for (Value value : llvm::concat<Value>(launch->getOperands(), launch->getResults()))
+    if (Place place = storage->place(value); comesAndGoes(place.root))
+      touch(place, tensorBytes(value.getType()));
+  if (int64_t workspace = storage->workspaceOf(launch); workspace >= 0)
+    touch({workspace}, storage->roots()[workspace].bytes);
+}
+
 MemoryFloor Evaluation::findFloor() const {
   MemoryFloor floor;
-  ArrayRef<Root> roots = storage->roots();
   const int64_t positions = storage->numPositions();
-  for (const Root &root : roots)
+  for (const Root &root : storage->roots())
     if (root.tier == Tier::Device && isPersistent(root, positions))
       floor.state += planning::alignUp(root.bytes, kArenaAlignment);
   for (Operation *op : ops) {
@@ -117,25 +170,50 @@ MemoryFloor Evaluation::findFloor() const {
       continue;
     // Counted by place, because a result in an operand's bytes counts once.
     llvm::SmallDenseMap<std::pair<int64_t, int64_t>, int64_t> touched;
-    for (Value value : llvm::concat<Value>(launch->getOperands(), launch->getResults())) {
-      Place place = storage->place(value);
-      if (place.root >= 0 && roots[place.root].tier == Tier::Device &&
-          !isPersistent(roots[place.root], positions)) {
-        int64_t &bytes = touched[{place.root, place.offset}];
-        bytes = std::max(bytes, tensorBytes(value.getType()));
-      }
-    }
+    forEachTouched(launch, [&](const Place &place, int64_t size) {
+      int64_t &bytes = touched[{place.root, place.offset}];
+      bytes = std::max(bytes, size);
+    });
     int64_t bytes = 0;
     for (auto [place, size] : touched)
       bytes += size;
-    if (int64_t workspace = storage->workspaceOf(op); workspace >= 0)
-      bytes += roots[workspace].bytes;
     if (bytes > floor.launch) {
       floor.launch = bytes;
       floor.launchAt = displayName(op);
     }
   }
   return floor;
+}
+
+/// The maximum of the live bytes of the roots that `counts` holds for, from the first to the last
+/// of those `launches` that touch them: a transfer may begin earlier or end later.
+int64_t Evaluation::mostTouched(function_ref<bool(Operation *launch)> launches,
+                                function_ref<bool(const Root &root)> counts) const {
+  ArrayRef<Root> roots = storage->roots();
+  std::vector<planning::Lifetime> touched(roots.size());
+  for (Operation *op : ops)
+    if (auto launch = dyn_cast<LaunchOp>(op); launch && launches(op))
+      forEachTouched(launch, [&, at = storage->position(op)](const Place &place, int64_t) {
+        planning::Lifetime &lifetime = touched[place.root];
+        if (!lifetime.bytes)
+          lifetime.begin = at;
+        lifetime.end = at;
+        lifetime.bytes = counts(roots[place.root]) ? roots[place.root].bytes : 0;
+      });
+  return mostLive(touched, kArenaAlignment).first;
+}
+
+int64_t Evaluation::leastWorking() const {
+  return mostTouched([](Operation *) { return true; },
+                     [](const Root &root) { return root.usage != Usage::Activation; });
+}
+
+int64_t Evaluation::leastOnOtherTiers() const {
+  return mostTouched([](Operation *launch) { return isIn(launch, Segment::MicroBatch); },
+                     [](const Root &root) {
+                       return root.usage != Usage::Gradient &&
+                              !(root.value && root.value.getDefiningOp<TransferOp>());
+                     });
 }
 
 std::string Evaluation::peakAt() const { return displayName(ops[peak]); }

@@ -20,6 +20,7 @@ struct PlanChoice {
   uint64_t persistUnder = 0; ///< bytes
   uint64_t bucketBytes = 0;
   Tier params = Tier::Device;
+  Tier gradients = Tier::Device;
   Tier optimizer = Tier::Device;
   int64_t optimizerHost = 0; ///< bytes of optimizer state on the host, with the rest on nvme
   int64_t swapHost = 0;      ///< bytes of saved values that wait there at most
@@ -43,9 +44,13 @@ public:
   /// Bytes of the arena.
   int64_t packed();
   bool isPacked() const { return bytes.has_value(); }
+  /// Whether the arena has at most `limit` bytes (0: no limit), which packing rarely has to
+  /// minimize.
+  bool fits(uint64_t limit);
 
 private:
   std::vector<planning::Lifetime> lifetimes; ///< until they are packed
+  std::optional<int64_t> atMost;             ///< bytes of an arena that is not minimized
   int64_t alignment = 1;
   int64_t live = 0;
   std::optional<int64_t> bytes;
@@ -53,10 +58,11 @@ private:
 
 /// The resources of a plan on each rank.
 struct PlanCost {
-  TierBytes device, host;
+  TierBytes device, host, nvme;
   int64_t activations = 0; ///< maximum of the live bytes of inputs and saved values
   int64_t optimizerOnHost = 0;
   StepTime time;
+  bool isExact = false; ///< whether time.seconds are those of packed values
 };
 
 /// Bytes that a step cannot do without, whatever is recomputed.
@@ -85,13 +91,28 @@ public:
                                             const planning::Machine &machine);
 
   PlanCost &getCost() { return cost; }
+  /// Seconds of a step in which ops also wait for the bytes that they overwrite, as in the
+  /// executable. Packs all tiers, so it takes much longer than getCost().
+  double simulatePacked(const planning::Machine &machine, int64_t threads) const;
   MemoryFloor findFloor() const;
+  /// Bytes besides state that launches need at once under any recomputation and with any
+  /// activations on other tiers: what is not saved for backward, between the launches that use it.
+  int64_t leastWorking() const;
+  /// Bytes besides state that launches of a micro-batch need at once with the same recomputation
+  /// and as many bytes of activations on other tiers, whatever the tiers of state and gradients.
+  int64_t leastOnOtherTiers() const;
   /// The op at which most bytes are live.
   std::string peakAt() const;
   /// The values that are live at the peak, largest first.
   std::vector<LiveValue> liveAtPeak() const;
 
 private:
+  bool comesAndGoes(int64_t root) const;
+  void forEachTouched(LaunchOp launch,
+                      llvm::function_ref<void(const Place &place, int64_t bytes)> touch) const;
+  int64_t mostTouched(llvm::function_ref<bool(mlir::Operation *launch)> launches,
+                      llvm::function_ref<bool(const Root &root)> counts) const;
+
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp step;
   std::unique_ptr<Storage> storage;
@@ -100,6 +121,9 @@ private:
   int64_t peak = 0; ///< position at which most bytes are live
 };
 
+/// `choice`, except for its activations.
+PlanAttr attributeOf(mlir::MLIRContext *context, const PlanChoice &choice);
+PlanChoice choiceOf(PlanAttr plan);
 /// Writes `choice` on a module whose step has kernels, for the phases that follow.
 llvm::LogicalResult writePlan(mlir::ModuleOp module, const PlanChoice &choice);
 

@@ -7,6 +7,7 @@
 
 #include "PlanSearch.h"
 #include "Refusal.h"
+#include "TileTrial.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/PlanSearch/Passes.h"
 #include "zero/Planning/ByteSize.h"
@@ -34,6 +35,7 @@ static std::string describe(const PlanChoice &choice) {
       text += (", " + what + " on " + stringifyTier(tier)).str();
   };
   add("parameters", choice.params);
+  add("gradients", choice.gradients);
   if (choice.optimizerHost)
     text += ", up to " + planning::formatBytes(double(choice.optimizerHost)) +
             " of optimizer state on host, the rest on nvme";
@@ -98,13 +100,17 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
     return failure();
-  Budget budget{options->plan.memoryBudget.getValue(), options->plan.activationBudget.getValue(),
-                options->plan.hostBudget.getValue()};
-  FailureOr<const PlanChoice *> found = search.findFastest(budget);
+  const Budget budget = budgetOf(*options);
+  // Tiles were tried with all their plans.
+  auto known = module->getAttrOfType<FoundPlanAttr>(kFoundPlanAttr);
+  FailureOr<const PlanChoice *> found = known ? search.takeOver(known) : search.findFastest(budget);
+  module->removeAttr(kFoundPlanAttr);
   if (failed(found))
     return failure();
+  if (known && !known.getFits())
+    return refuse(module, search, *found, *options, budget, machine);
   if (!*found)
-    return refuse(module, search, *options, budget, machine);
+    return refuse(module, search, nullptr, *options, budget, machine);
   reportPlan(module, search, **found);
   return writePlan(module, **found);
 }

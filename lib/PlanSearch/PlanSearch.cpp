@@ -2,139 +2,29 @@
 
 #include "PlanSearch.h"
 
-#include "dialects/Zero/Mesh.h"
+#include "Placements.h"
+
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Planning/Swap.h"
 #include "zero/Transforms/Plan.h"
 
 #include <queue>
-#include <set>
 
 using namespace mlir;
 
 namespace zero {
 
-/// With --zero=auto: the number of sets of persistent parameters that are tried at stage 3.
-static constexpr size_t kPersistentSets = 3;
+/// Whether `bytes` are within `limit`; 0: no limit.
+static bool within(int64_t bytes, uint64_t limit) { return !limit || uint64_t(bytes) <= limit; }
 
 PlanSearch::PlanSearch(ModuleOp module, const PhaseOptions &options,
                        const planning::Machine &machine)
     : module(module), options(options), machine(machine) {}
 
-PlanChoice PlanSearch::asked() const {
-  PlanChoice choice;
-  choice.stage = options.place.stage;
-  choice.ranks = options.dataRanks();
-  choice.persistUnder = options.place.persistUnder.getValue();
-  choice.bucketBytes = options.place.bucketBytes.getValue();
-  choice.params = options.offload.params.fixed(Tier::Device);
-  choice.optimizer = options.offload.optimizer.fixed(Tier::Device);
-  choice.interleave = options.place.microBatchOrder.is(MicroBatchOrder::Vertical);
-  return choice;
-}
-
-/// Sizes below which parameters may remain replicated: a few of those that divide them into sets.
-static std::vector<uint64_t> persistentSizes(ModuleOp module) {
-  std::set<uint64_t> sizes;
-  for (auto parameter : module.getOps<ParameterOp>())
-    sizes.insert(tensorBytes(parameter.getTensorType()) + 1);
-  if (sizes.size() > 1)
-    sizes.erase(std::prev(sizes.end())); // all of them: stage 2
-  std::vector<uint64_t> all(sizes.begin(), sizes.end()), few{0};
-  for (size_t i = 0; i < kPersistentSets && !all.empty(); ++i)
-    few.push_back(all[i * all.size() / kPersistentSets]);
-  few.erase(std::unique(few.begin(), few.end()), few.end());
-  return few;
-}
-
-/// With tiles that a planner tries: at the stage that gathers them, with and without persistent
-/// small parameters.
-std::vector<PlanChoice> PlanSearch::tiledPlacements() const {
-  PlanChoice choice = asked();
-  choice.stage = 3;
-  std::vector<PlanChoice> all;
-  std::vector<uint64_t> sizes = persistentSizes(module);
-  for (uint64_t size : ArrayRef(sizes).take_front(2)) {
-    choice.persistUnder = size;
-    all.push_back(choice);
-  }
-  return withNodes(std::move(all));
-}
-
-/// The placements of state: as requested, or with --zero=auto each stage, and for stage 3 also with
-/// small parameters not sharded, those that save the most seconds per byte.
-std::vector<PlanChoice> PlanSearch::placements() const {
-  if (!options.plan.isAuto() || options.dataRanks() == 1)
-    return {asked()};
-  if (module->hasAttr(kTilesAttr))
-    return tiledPlacements();
-  std::vector<PlanChoice> all;
-  for (unsigned stage : {0, 1, 2, 3}) {
-    PlanChoice choice = asked();
-    choice.stage = stage;
-    for (uint64_t size : stage == 3 ? persistentSizes(module) : std::vector<uint64_t>{0}) {
-      choice.persistUnder = size;
-      all.push_back(choice);
-      choice.bucketBytes = asked().bucketBytes / 4;
-      all.push_back(choice);
-      choice.bucketBytes = asked().bucketBytes;
-    }
-  }
-  return withNodes(std::move(all));
-}
-
-/// On a machine with nodes: each plan of stage 3 also with parameters that are sharded within
-/// nodes, which are those of --ranks-per-node, or of the machine.
-std::vector<PlanChoice> PlanSearch::withNodes(std::vector<PlanChoice> choices) const {
-  const int64_t given = options.place.ranksPerNode, tensorRanks = Mesh(module).tensorRanks();
-  const int64_t each = given ? given : machine.network.ranksPerNode, ranks = options.dataRanks();
-  const int64_t local = each % tensorRanks == 0 ? each / tensorRanks : 0;
-  const bool isCut = local > 1 && local < ranks && ranks % local == 0;
-  if (machine.network.ranksPerNode == 0 || !isCut)
-    return choices;
-  for (size_t i = 0, count = choices.size(); i < count; ++i)
-    if (choices[i].stage == 3 && choices[i].params == Tier::Device) {
-      choices.push_back(choices[i]);
-      choices.back().nodeRanks = unsigned(local);
-    }
-  return choices;
-}
-
-/// With `auto`: each placement on each useful tier. Nvme is never faster than the host, so it is
-/// omitted if the host has space for everything. Parameters, which each micro-batch reads, are
-/// never placed further away than optimizer state, which a step reads once, if both are free.
-std::vector<PlanChoice> PlanSearch::withTiers(const std::vector<PlanChoice> &placements) const {
-  SmallVector<Tier> tiers{Tier::Device, Tier::Host};
-  if (options.plan.hostBudget.getValue() != 0)
-    tiers.push_back(Tier::Nvme);
-  std::vector<PlanChoice> all;
-  for (PlanChoice choice : placements) {
-    const bool isFree =
-        options.offload.params.isAuto() && choice.stage == 3 && choice.nodeRanks == 0;
-    for (Tier params : isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(choice.params))
-      for (Tier optimizer : options.offload.optimizer.isAuto() ? ArrayRef<Tier>(tiers)
-                                                               : ArrayRef<Tier>(choice.optimizer)) {
-        if (isFree && options.offload.optimizer.isAuto() && params > optimizer)
-          continue;
-        all.push_back(choice);
-        all.back().params = params;
-        all.back().optimizer = optimizer;
-      }
-  }
-  return all;
-}
-
-/// With --micro-batch-order=auto: each choice in both orders.
-static std::vector<PlanChoice> withOrders(ModuleOp module, const PhaseOptions &options,
-                                          std::vector<PlanChoice> choices) {
-  if (!options.place.microBatchOrder.isAuto() || microBatchesOf(module) == 1)
-    return choices;
-  const size_t count = choices.size();
-  for (size_t i = 0; i < count; ++i) {
-    choices.push_back(choices[i]);
-    choices.back().interleave = true;
-  }
-  return choices;
+Budget budgetOf(const PhaseOptions &options) {
+  const phase::PlanOptions &plan = options.plan;
+  return {plan.memoryBudget.getValue(), plan.activationBudget.getValue(),
+          plan.hostBudget.getValue(), plan.nvmeBudget.getValue()};
 }
 
 LogicalResult PlanSearch::prepare(const PlanSearch *known) {
@@ -145,12 +35,12 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
     ladder = known && known->ladder ? known->ladder
                                     : std::make_shared<const std::vector<RecomputePlan>>(
                                           listRecomputePlans(module, *step, machine));
-  for (const PlanChoice &choice : withOrders(module, options, withTiers(placements()))) {
+  for (const PlanChoice &choice : listPlacements(module, options, machine)) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
     if (options.plan.hostBudget.getValue() != 0 && options.offload.optimizer.isAuto() &&
         choice.optimizer == Tier::Nvme)
-      unlisted.push_back({choice, /*fillsHost=*/true, stateBytes(choice)});
-    unlisted.push_back({choice, /*fillsHost=*/false, stateBytes(choice)});
+      unlist(choice, /*fillsHost=*/true);
+    unlist(choice, /*fillsHost=*/false);
   }
   std::stable_sort(unlisted.begin(), unlisted.end(), [](const Placement &a, const Placement &b) {
     return a.leastBytes < b.leastBytes;
@@ -159,25 +49,9 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
-/// Bytes of state on the device under `placement`: each rank's part of sharded state. Without
-/// padding.
-int64_t PlanSearch::stateBytes(const PlanChoice &placement) {
-  const int64_t ranks = placement.ranks;
-  const int64_t sharing = placement.nodeRanks ? placement.nodeRanks : ranks;
-  auto part = [&](int64_t bytes, bool isSharded) { return isSharded ? bytes / ranks : bytes; };
-  int64_t bytes = 0;
-  for (Operation &op : *module.getBody()) {
-    if (auto parameter = dyn_cast<ParameterOp>(op)) {
-      const int64_t own = tensorBytes(parameter.getTensorType());
-      const bool isWhole = placement.stage < 3 || uint64_t(own) < placement.persistUnder;
-      if (isWhole || placement.params == Tier::Device)
-        bytes += isWhole ? own : own / sharing;
-    } else if (auto state = dyn_cast<StateOp>(op)) {
-      if (!state.getOf() || placement.optimizer == Tier::Device)
-        bytes += part(tensorBytes(state.getTensorType()), placement.stage >= 1 && state.getOf());
-    }
-  }
-  return bytes;
+void PlanSearch::unlist(const PlanChoice &choice, bool fillsHost) {
+  unlisted.push_back({choice, fillsHost, stateBytes(module, choice, Tier::Device),
+                      stateBytes(module, choice, Tier::Host)});
 }
 
 /// Lists the plans of an unlisted placement.
@@ -187,11 +61,15 @@ LogicalResult PlanSearch::list(size_t placement) {
   return next.fillsHost ? addFilledHost(next.choice) : addPlans(next.choice);
 }
 
-/// Lists the plans of all placements whose state fits into `bytes`; 0: of all.
-LogicalResult PlanSearch::listUpTo(uint64_t bytes) {
-  while (!unlisted.empty() && (!bytes || uint64_t(unlisted.front().leastBytes) <= bytes))
-    if (failed(list(0)))
+/// Lists the plans of all placements whose state fits.
+LogicalResult PlanSearch::listUpTo(const Budget &budget) {
+  for (size_t next = 0; next < unlisted.size();) {
+    const Placement &placement = unlisted[next];
+    if (!within(placement.leastBytes, budget.memory) || !within(placement.leastHost, budget.host))
+      ++next;
+    else if (failed(list(next)))
       return failure();
+  }
   return success();
 }
 
@@ -208,8 +86,14 @@ static double leastSeconds(StepTime time, double again, const planning::Machine 
 /// Swap plans differ at least by this fraction of the saved values.
 static constexpr int64_t kSwapParts = 8;
 
+/// Bytes that a budget leaves beside the least of `tier`; 0: no limit.
+static int64_t roomOf(int64_t budget, const TierBytes &tier) {
+  return budget ? std::max<int64_t>(budget - tier.least(), 0) : INT64_MAX;
+}
+
 /// Adds plans of the same placement in which part of the saved values waits on another tier.
-void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
+/// Each of them needs at least `least` bytes.
+void PlanSearch::addSwaps(Plan &first, int64_t least) {
   // In vertical order the values of all micro-batches wait, each once.
   const int64_t all = microBatchesOf(module), together = first.choice.interleave ? all : 1;
   std::vector<planning::RecomputeChoice> choices;
@@ -227,23 +111,34 @@ void PlanSearch::addSwaps(Plan &first, const MemoryFloor &own) {
         planning::transferSeconds(machine, planning::Link(link), unit, options.ranks()) * turns /
         unit;
   const int64_t given = options.plan.hostBudget.getValue();
-  const planning::SwapRoom room{
-      given ? std::max<int64_t>(given - first.cost->host.packed(), 0) : INT64_MAX, given != 0};
-  const int64_t grain = std::max<int64_t>(choices.front().bytes / kSwapParts, 1);
-  for (const planning::Swap &swap : planning::listSwaps(choices, lanes, room, grain)) {
-    if (swap.host + swap.disk == 0)
-      continue;
-    Plan plan;
+  const int64_t ofDisk = options.plan.nvmeBudget.getValue();
+  const planning::SwapRoom room{given ? std::max<int64_t>(given - first.cost->host.packed(), 0)
+                                      : INT64_MAX,
+                                given == 0 ? 0 : roomOf(ofDisk, first.cost->nvme)};
+  auto add = [&](size_t way, int64_t host, int64_t disk, int64_t left) {
+    if (host == 0 && disk == 0)
+      return;
+    Plan &plan = plans.emplace_back();
     plan.choice = first.choice;
     if (ladder)
-      plan.choice.activations = &(*ladder)[swap.choice].activations;
-    plan.choice.swapHost = swap.host;
-    plan.choice.swapNvme = swap.disk;
+      plan.choice.activations = &(*ladder)[way].activations;
+    plan.choice.swapHost = host;
+    plan.choice.swapNvme = disk;
     // Of links nothing is sure: values are moved whole, and some cannot be.
-    plan.leastSeconds = leastSeconds(first.cost->time, choices[swap.choice].again, machine);
-    plan.leastBytes = own.state + choices[swap.choice].bytes - swap.host - swap.disk;
-    plans.push_back(plan);
-  }
+    plan.leastSeconds = leastSeconds(first.cost->time, choices[way].again, machine);
+    plan.leastBytes = std::max(least, first.state + left);
+    plan.state = first.state;
+    plan.leastHost = first.leastHost;
+  };
+  const int64_t grain = std::max<int64_t>(choices.front().bytes / kSwapParts, 1);
+  for (const planning::Swap &swap : planning::listSwaps(choices, lanes, room, grain))
+    add(swap.choice, swap.host, swap.disk, choices[swap.choice].bytes - swap.host - swap.disk);
+  // What --offload-activations says without a planner: everything, on one tier.
+  for (size_t way = 0; way < choices.size(); ++way)
+    if (!ladder || (*ladder)[way].isFlag) {
+      add(way, room.host, 0, 0);
+      add(way, 0, room.disk, 0);
+    }
 }
 
 /// Number of attempts to fill the host: the staged bytes depend on the bytes on the host.
@@ -251,7 +146,9 @@ static constexpr int kFillings = 6;
 
 /// The host bytes beyond `given`, or 0.
 static int64_t excessOf(TierBytes &host, int64_t given) {
-  return std::max<int64_t>((host.least() > given ? host.least() : host.packed()) - given, 0);
+  if (host.least() > given)
+    return host.least() - given;
+  return host.fits(given) ? 0 : host.packed() - given;
 }
 
 /// Builds the program for `choice`. If optimizer state that fills the host exceeds the budget, less
@@ -299,13 +196,16 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement, Evaluation &eval
   MemoryFloor own = evaluation.findFloor();
   if (plans.empty() || own.total() < floor.total())
     floor = own;
+  const int64_t least = own.state + std::max(own.launch, evaluation.leastWorking());
   Plan &first = plans.emplace_back();
   first.choice = placement;
   first.cost = std::move(evaluation.getCost());
   first.leastSeconds = leastSeconds(first.cost->time, 0, machine);
   first.leastBytes = first.cost->device.least();
+  first.state = own.state;
+  first.leastHost = stateBytes(module, placement, Tier::Host);
   if (options.offload.activations.isAuto())
-    addSwaps(first, own);
+    addSwaps(first, least);
   if (!ladder)
     return success();
   for (const RecomputePlan &recompute : llvm::drop_begin(*ladder)) {
@@ -313,9 +213,28 @@ LogicalResult PlanSearch::addPlans(const PlanChoice &placement, Evaluation &eval
     plan.choice = placement;
     plan.choice.activations = &recompute.activations;
     plan.leastSeconds = leastSeconds(first.cost->time, recompute.leastSeconds, machine);
-    plan.leastBytes = own.state + recompute.leastBytes;
+    plan.leastBytes = std::max(least, own.state + recompute.leastBytes);
+    plan.state = own.state;
+    plan.leastHost = first.leastHost;
   }
   return success();
+}
+
+PlanSearch::Common PlanSearch::commonOf(const PlanChoice &choice) {
+  return {choice.stage,
+          choice.persistUnder,
+          choice.bucketBytes,
+          choice.nodeRanks,
+          choice.interleave,
+          choice.activations,
+          choice.swapHost + choice.swapNvme};
+}
+
+/// Raises the lower bound of the bytes of `plan` by what is known of plans with the same
+/// recomputation.
+void PlanSearch::raiseBound(Plan &plan) const {
+  if (auto known = leastBesideState.find(commonOf(plan.choice)); known != leastBesideState.end())
+    plan.leastBytes = std::max(plan.leastBytes, plan.state + known->second);
 }
 
 LogicalResult PlanSearch::evaluate(Plan &plan) {
@@ -324,6 +243,8 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
   FailureOr<Evaluation> evaluation = make(plan.choice);
   if (failed(evaluation))
     return failure();
+  int64_t &least = leastBesideState[commonOf(plan.choice)];
+  least = std::max(least, evaluation->leastOnOtherTiers());
   plan.cost = std::move(evaluation->getCost());
   plan.leastBytes = plan.cost->device.least();
   return success();
@@ -331,63 +252,83 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
 
 /// A plan that certainly does not fit is not packed.
 static bool fits(PlanCost &cost, const Budget &budget) {
-  auto within = [](int64_t bytes, uint64_t limit) { return !limit || uint64_t(bytes) <= limit; };
   return within(cost.activations, budget.activations) &&
          within(cost.device.least(), budget.memory) && within(cost.host.least(), budget.host) &&
-         (!budget.memory || within(cost.device.packed(), budget.memory)) &&
-         (!budget.host || within(cost.host.packed(), budget.host));
+         within(cost.nvme.least(), budget.nvme) && cost.device.fits(budget.memory) &&
+         cost.host.fits(budget.host) && cost.nvme.fits(budget.nvme);
 }
 
-FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
-  if (failed(listUpTo(budget.memory)))
+/// Replaces the seconds of `plan`, which wait for operands only, by those of packed values.
+LogicalResult PlanSearch::simulatePacked(Plan &plan) {
+  if (plan.cost->isExact)
+    return success();
+  FailureOr<Evaluation> evaluation = make(plan.choice);
+  if (failed(evaluation))
     return failure();
-  SmallVector<Plan *> order;
-  for (Plan &plan : plans)
-    order.push_back(&plan);
-  llvm::stable_sort(order,
-                    [](const Plan *a, const Plan *b) { return a->leastSeconds < b->leastSeconds; });
-  const PlanChoice *best = nullptr;
-  for (Plan *plan : order) {
-    if (plan->leastSeconds >= seconds)
-      break;
-    if (budget.memory && uint64_t(plan->leastBytes) > budget.memory)
+  plan.cost->time.seconds = evaluation->simulatePacked(machine, options.kernels.threadsPerRank);
+  plan.cost->isExact = true;
+  return success();
+}
+
+/// Visits plans in order of their seconds: lower bounds, then those that wait for operands only,
+/// and at last those of packed values. A plan is refined as long as no other may be faster.
+FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
+  if (failed(listUpTo(budget)))
+    return failure();
+  using Entry = std::tuple<double, size_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  for (auto [index, plan] : llvm::enumerate(plans))
+    open.push({plan.cost ? plan.cost->time.seconds : plan.leastSeconds, index});
+  for (; !open.empty() && std::get<0>(open.top()) < seconds;) {
+    const size_t index = std::get<1>(open.top());
+    open.pop();
+    Plan &plan = plans[index];
+    raiseBound(plan);
+    if (!within(plan.leastBytes, budget.memory) || !within(plan.leastHost, budget.host) ||
+        (plan.cost && !fits(*plan.cost, budget)))
       continue;
-    if (failed(evaluate(*plan)))
+    if (plan.cost && plan.cost->isExact)
+      return static_cast<const PlanChoice *>(&plan.choice);
+    if (failed(plan.cost ? simulatePacked(plan) : evaluate(plan)))
       return failure();
-    if (plan->cost->time.seconds < seconds && fits(*plan->cost, budget)) {
-      seconds = plan->cost->time.seconds;
-      best = &plan->choice;
-    }
+    open.push({plan.cost->time.seconds, index});
   }
-  return best;
+  return static_cast<const PlanChoice *>(nullptr);
 }
 
 /// Visits plans in order of their lower bounds. A plan is refined as long as its lower bound is the
-/// minimum of all.
-FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
+/// minimum of all. The plans of one placement are listed in any case, for the floor.
+FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int64_t below) {
   using Entry = std::tuple<int64_t, double, size_t>; // bytes at least; of equals the fastest first
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   auto push = [&](size_t index) {
     open.push({plans[index].leastBytes, plans[index].leastSeconds, index});
   };
   size_t pushed = 0;
-  const Budget others{0, budget.activations, budget.host};
+  Budget others = budget;
+  others.memory = 0;
   while (true) {
     for (; pushed < plans.size(); ++pushed)
-      push(pushed);
-    if (!unlisted.empty() &&
-        (open.empty() || unlisted.front().leastBytes <= std::get<0>(open.top()))) {
-      if (failed(list(0)))
+      if (within(plans[pushed].leastHost, budget.host))
+        push(pushed);
+    const int64_t bound = std::min(below, open.empty() ? INT64_MAX : std::get<0>(open.top()));
+    const auto next = llvm::find_if(unlisted, [&](const Placement &placement) {
+      return within(placement.leastHost, budget.host);
+    });
+    if (next != unlisted.end() && (plans.empty() || next->leastBytes < bound ||
+                                   (bound < below && next->leastBytes == bound))) {
+      if (failed(list(next - unlisted.begin())))
         return failure();
       continue;
     }
-    if (open.empty())
+    if (open.empty() || bound >= below)
       return static_cast<const PlanChoice *>(nullptr);
     const size_t index = std::get<2>(open.top());
     open.pop();
     Plan &plan = plans[index];
     if (!plan.cost) {
-      if (failed(evaluate(plan)))
+      raiseBound(plan);
+      if (plan.leastBytes == bound && failed(evaluate(plan)))
         return failure();
     } else if (!fits(*plan.cost, others)) {
       continue;
@@ -401,7 +342,7 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget) {
 }
 
 LogicalResult PlanSearch::evaluateAll() {
-  if (failed(listUpTo(0)))
+  if (failed(listUpTo({})))
     return failure();
   for (Plan &plan : plans)
     if (failed(evaluate(plan)))
@@ -418,14 +359,47 @@ FailureOr<int64_t> PlanSearch::findLeastActivations() {
   return least;
 }
 
-FailureOr<int64_t> PlanSearch::findLeastHost() {
+FailureOr<std::optional<int64_t>> PlanSearch::findLeast(TierBytes PlanCost::*tier,
+                                                        const Budget &others) {
   if (failed(evaluateAll()))
     return failure();
-  int64_t least = INT64_MAX;
-  for (Plan &plan : plans)
-    if (plan.cost->host.least() < least)
-      least = std::min(least, plan.cost->host.packed());
+  std::optional<int64_t> least;
+  for (Plan &plan : plans) {
+    TierBytes &bytes = (*plan.cost).*tier;
+    if ((!least || bytes.least() < *least) && fits(*plan.cost, others))
+      least = std::min(least.value_or(INT64_MAX), bytes.packed());
+  }
   return least;
+}
+
+FoundPlanAttr PlanSearch::found(MLIRContext *context, const PlanChoice *choice, bool fits) const {
+  int64_t recompute = -1;
+  if (choice->activations)
+    recompute = llvm::find_if(*ladder,
+                              [&](const RecomputePlan &plan) {
+                                return &plan.activations == choice->activations;
+                              }) -
+                ladder->begin();
+  return FoundPlanAttr::get(context, attributeOf(context, *choice), recompute, fits, size(),
+                            evaluated);
+}
+
+FailureOr<const PlanChoice *> PlanSearch::takeOver(FoundPlanAttr found) {
+  const int64_t recompute = found.getRecompute(), ways = ladder ? int64_t(ladder->size()) : 0;
+  if (recompute < -1 || recompute >= ways || (recompute < 0) != (ways == 0))
+    return emitError(module.getLoc()) << "expected a plan of this program, which has " << ways
+                                      << " ways to recompute, got " << found;
+  Plan &plan = plans.emplace_back();
+  plan.choice = choiceOf(found.getPlan());
+  if (ladder)
+    plan.choice.activations = &(*ladder)[recompute].activations;
+  if (failed(evaluate(plan)))
+    return failure();
+  if (failed(simulatePacked(plan)))
+    return failure();
+  considered = found.getConsidered() - 1;
+  evaluated = found.getBuilt();
+  return &plan.choice;
 }
 
 PlanCost &PlanSearch::costOf(const PlanChoice *choice) {

@@ -13,6 +13,7 @@
 #include "RecomputePlans.h"
 
 #include <deque>
+#include <map>
 
 namespace zero {
 
@@ -21,7 +22,9 @@ struct Budget {
   uint64_t memory = 0;
   uint64_t activations = 0;
   uint64_t host = 0; ///< of the host's memory
+  uint64_t nvme = 0; ///< of the disk
 };
+Budget budgetOf(const PhaseOptions &options);
 
 /// The plans that the options of a step allow, and the resources of each.
 class PlanSearch {
@@ -37,17 +40,25 @@ public:
   /// null. The result is exact: a plan that is not evaluated cannot be faster or does not fit.
   llvm::FailureOr<const PlanChoice *>
   findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
-  /// The plan that needs the least memory.
-  llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget);
+  /// The plan that needs the least memory of the device among those that fit the other budgets, if
+  /// it needs less than `below`, or null.
+  llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget, int64_t below = INT64_MAX);
+  /// `choice`, one of the plans, for the search of an equal program, perhaps in another context.
+  FoundPlanAttr found(mlir::MLIRContext *context, const PlanChoice *choice, bool fits) const;
+  /// Takes over a plan that another search has found, and builds no other. Fails, after an error,
+  /// if `found` is of another program.
+  llvm::FailureOr<const PlanChoice *> takeOver(FoundPlanAttr found);
   /// The fewest bytes of activations that any plan keeps.
   llvm::FailureOr<int64_t> findLeastActivations();
-  /// The fewest bytes that any plan takes of the host.
-  llvm::FailureOr<int64_t> findLeastHost();
+  /// The fewest bytes that any plan within `others` takes of a tier, or none if there is no such
+  /// plan.
+  llvm::FailureOr<std::optional<int64_t>> findLeast(TierBytes PlanCost::*tier,
+                                                    const Budget &others);
   /// The resources of `choice`, which must be one of the found plans.
   PlanCost &costOf(const PlanChoice *choice);
   /// The number of plans that were considered. Plans of placements whose state alone exceeds the
   /// budget are not.
-  size_t size() const { return plans.size(); }
+  size_t size() const { return considered + plans.size(); }
   /// The number of programs that were created for plans: the cost of a search, independent of a
   /// clock.
   size_t getEvaluated() const { return evaluated; }
@@ -59,6 +70,8 @@ private:
     PlanChoice choice;
     double leastSeconds = 0; ///< no step of this plan is shorter
     int64_t leastBytes = 0;  ///< nor its arena smaller
+    int64_t state = 0;       ///< of it, on the device during the whole step
+    int64_t leastHost = 0;   ///< nor its arena of the host: state that waits there
     std::optional<PlanCost> cost;
   };
   /// A placement of state, before its plans are listed.
@@ -66,22 +79,20 @@ private:
     PlanChoice choice;
     bool fillsHost = false; ///< with as much state as the budget of the host allows
     int64_t leastBytes = 0; ///< of the device: state alone
+    int64_t leastHost = 0;  ///< of the host: state alone
   };
 
-  PlanChoice asked() const;
-  std::vector<PlanChoice> placements() const;
-  std::vector<PlanChoice> withNodes(std::vector<PlanChoice> choices) const;
-  std::vector<PlanChoice> tiledPlacements() const;
-  std::vector<PlanChoice> withTiers(const std::vector<PlanChoice> &placements) const;
   llvm::LogicalResult addPlans(const PlanChoice &placement);
   llvm::LogicalResult addPlans(const PlanChoice &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(PlanChoice placement);
-  int64_t stateBytes(const PlanChoice &placement);
+  void unlist(const PlanChoice &choice, bool fillsHost);
   llvm::LogicalResult list(size_t placement);
-  llvm::LogicalResult listUpTo(uint64_t bytes);
-  void addSwaps(Plan &first, const MemoryFloor &own);
+  llvm::LogicalResult listUpTo(const Budget &budget);
+  void addSwaps(Plan &first, int64_t least);
+  void raiseBound(Plan &plan) const;
   llvm::FailureOr<Evaluation> make(PlanChoice &choice);
   llvm::LogicalResult evaluate(Plan &plan);
+  llvm::LogicalResult simulatePacked(Plan &plan);
   llvm::LogicalResult evaluateAll();
 
   mlir::ModuleOp module;
@@ -91,8 +102,14 @@ private:
   std::shared_ptr<const std::vector<RecomputePlan>> ladder;
   std::deque<Placement> unlisted; ///< those with the least state first
   std::deque<Plan> plans;         ///< stay where they are while others are added
+  /// What plans that differ only in the tiers of state have in common.
+  using Common =
+      std::tuple<unsigned, uint64_t, uint64_t, unsigned, bool, const ActivationPlan *, int64_t>;
+  static Common commonOf(const PlanChoice &choice);
+  std::map<Common, int64_t> leastBesideState; ///< bytes of the device, of evaluated plans
   MemoryFloor floor;
   size_t evaluated = 0;
+  size_t considered = 0; ///< by the search that a plan was taken over from
 };
 
 } // namespace zero

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileTrials.h"
+#include "TileTrial.h"
 #include "zero/PlanSearch/Passes.h"
 
 #include "zero/Analysis/StepOps.h"
@@ -58,70 +58,102 @@ public:
   }
 
   void runOnOperation() override {
-    TileTrials trials(getOperation(), *options, machine);
+    const UntiledProgram program(getOperation());
     const uint64_t given = options->differentiate.tileParamsOver.getValue();
-    const bool mayChoose = options->plan.isAuto() && given == 0;
-    std::optional<TileTrial> asked = trials.attempt(/*wantsSmallest=*/mayChoose);
+    std::unique_ptr<TileTrial> asked = attempt(program, {});
     if (!asked)
       return; // the phases that follow say why
-    if (mayChoose)
-      choose(trials, *asked);
-    else if (!asked->fits && uint64_t(asked->floor.state) < options->plan.memoryBudget.getValue())
-      findFittingTiles(trials, given);
+    if (options->plan.isAuto() && given == 0)
+      choose(program, std::move(asked));
+    else if (asked->findFastest(kAnySeconds))
+      takeOver(*asked);
+    else if (uint64_t(asked->getFloor().state) < options->plan.memoryBudget.getValue())
+      findFittingTiles(program, given);
   }
 
 private:
-  void choose(const TileTrials &trials, const TileTrial &whole);
-  void findFittingTiles(const TileTrials &trials, uint64_t given);
+  using Trials = std::vector<std::pair<uint64_t, std::unique_ptr<TileTrial>>>;
+
+  std::unique_ptr<TileTrial> attempt(const UntiledProgram &program, std::optional<uint64_t> limit) {
+    return TileTrial::create(program, limit, *options, machine);
+  }
+  void choose(const UntiledProgram &program, std::unique_ptr<TileTrial> whole);
+  bool takeFastest(const Trials &trials);
+  void takeSmallest(const Trials &trials);
+  void takeOver(const TileTrial &trial, uint64_t limit = 0);
+  void findFittingTiles(const UntiledProgram &program, uint64_t given);
 
   std::shared_ptr<PhaseOptions> options;
   planning::Machine machine;
 };
 } // namespace
 
-/// Whether a plan under `a` is to be taken rather than one under `b`.
-static bool isBetter(const TileTrial &a, const TileTrial &b) {
-  if (a.fits != b.fits)
-    return a.fits;
-  return a.fits ? a.seconds < b.seconds : a.peak < b.peak;
+/// Writes what the phases that follow need to create the plan of `trial`.
+void PlanTiles::takeOver(const TileTrial &trial, uint64_t limit) {
+  ModuleOp module = getOperation();
+  module->setAttr(kFoundPlanAttr, trial.foundPlan(&getContext()));
+  if (limit)
+    module->setAttr(kTilesAttr, Builder(module.getContext()).getI64IntegerAttr(int64_t(limit)));
 }
 
-void PlanTiles::choose(const TileTrials &trials, const TileTrial &whole) {
-  ModuleOp module = getOperation();
-  TileTrial best = whole;
-  MemoryFloor floor = whole.floor;
-  uint64_t chosen = 0, largest = largestPart(module, 0);
+void PlanTiles::choose(const UntiledProgram &program, std::unique_ptr<TileTrial> whole) {
+  const uint64_t largest = largestPart(getOperation(), 0);
+  Trials trials;
+  trials.emplace_back(0, std::move(whole));
   for (int half = 1; half <= kHalves; ++half) {
     const uint64_t limit = llvm::divideCeil(largest, uint64_t(1) << half);
-    std::optional<TileTrial> trial =
-        trials.attempt(limit, best.fits ? std::optional(best.seconds) : std::nullopt);
-    if (!trial)
-      continue;
-    if (trial->floor.total() < floor.total())
-      floor = trial->floor;
-    if (isBetter(*trial, best)) {
-      best = *trial;
-      chosen = limit;
-    }
+    if (std::unique_ptr<TileTrial> trial = attempt(program, limit))
+      trials.emplace_back(limit, std::move(trial));
   }
-  if (!best.fits)
-    writeTilesFloor(module, floor);
-  if (!chosen)
-    return;
-  module->setAttr(kTilesAttr, Builder(module.getContext()).getI64IntegerAttr(int64_t(chosen)));
-  const char *why =
-      whole.fits ? "the fastest plan without tiles is slower" : "no plan without tiles fits";
-  if (best.fits)
-    remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
-        << "tiles of parameters above " + planning::formatBytes(double(chosen)) + ": " + why;
+  if (!takeFastest(trials))
+    takeSmallest(trials);
 }
 
-void PlanTiles::findFittingTiles(const TileTrials &trials, uint64_t given) {
+/// Takes the fastest plan that fits, if there is one; of equals that with the larger tiles.
+bool PlanTiles::takeFastest(const Trials &trials) {
+  double seconds = kAnySeconds;
+  bool wholeFits = false;
+  for (const auto &[limit, trial] : trials)
+    if (std::optional<TileTrial::Found> found = trial->findFastest(seconds)) {
+      seconds = found->seconds;
+      wholeFits |= limit == 0;
+      takeOver(*trial, limit);
+    }
+  ModuleOp module = getOperation();
+  if (auto chosen = module->getAttrOfType<IntegerAttr>(kTilesAttr))
+    remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
+        << "tiles of parameters above " + planning::formatBytes(double(chosen.getInt())) + ": " +
+               (wholeFits ? "the fastest plan without tiles is slower"
+                          : "no plan without tiles fits");
+  return seconds < kAnySeconds;
+}
+
+/// Takes the plan that needs the least memory, for the refusal; of equals that with the larger
+/// tiles. Those with the smallest tiles are first, since they need the least as a rule.
+void PlanTiles::takeSmallest(const Trials &trials) {
+  int64_t below = INT64_MAX;
+  std::optional<MemoryFloor> floor;
+  for (const auto &[limit, trial] : llvm::reverse(trials)) {
+    if (std::optional<TileTrial::Found> found = trial->findSmallest(below)) {
+      below = found->peak + 1;
+      getOperation()->removeAttr(kTilesAttr);
+      takeOver(*trial, limit);
+    }
+    if (!floor || trial->getFloor().total() < floor->total())
+      floor = trial->getFloor();
+  }
+  writeTilesFloor(getOperation(), *floor);
+}
+
+void PlanTiles::findFittingTiles(const UntiledProgram &program, uint64_t given) {
   const uint64_t largest = largestPart(getOperation(), given);
   for (int half = 1; half <= kHalvesOfFitting; ++half) {
     const uint64_t limit = llvm::divideCeil(largest, uint64_t(1) << half);
-    if (std::optional<TileTrial> trial = trials.attempt(limit, kAnySeconds))
-      return writeFittingTiles(getOperation(), {limit, trial->seconds, trial->peak});
+    std::unique_ptr<TileTrial> trial = attempt(program, limit);
+    if (!trial)
+      continue;
+    if (std::optional<TileTrial::Found> found = trial->findFastest(kAnySeconds))
+      return writeFittingTiles(getOperation(), {limit, found->seconds, found->peak});
   }
 }
 

@@ -50,7 +50,9 @@ std::vector<RecomputePlan> PlanLister::list() {
   for (ActivationPlan &activations : whole) {
     planning::Kept kept = model.keptOf(activations);
     add(std::move(activations), kept);
+    plans.back().isFlag = true;
   }
+  plans.front().isFlag = true; // --checkpoint=none
   return std::move(plans);
 }
 

@@ -2,7 +2,7 @@
 
 #include "Refusal.h"
 
-#include "TileTrials.h"
+#include "TileTrial.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Plan.h"
 
@@ -35,35 +35,35 @@ struct Fix {
 class FixSearch {
 public:
   FixSearch(ModuleOp module, const PlanSearch &search, const PhaseOptions &options,
-            const Budget &budget, const planning::Machine &machine)
-      : module(module), known(search), options(options), budget(budget), machine(machine) {}
+            const planning::Machine &machine)
+      : module(module), known(search), options(options), machine(machine) {}
 
   LogicalResult run();
   /// The changes that fit: those without more ranks first, then by time of a step.
   std::vector<Fix> findFixes();
 
 private:
-  LogicalResult attempt(StringRef flag, StringRef value);
+  LogicalResult attempt(StringRef flag, const Twine &value);
+  LogicalResult attemptMore(StringRef flag, uint64_t now);
 
   ModuleOp module;
   const PlanSearch &known;
   const PhaseOptions &options;
-  Budget budget;
   const planning::Machine &machine;
   std::vector<Fix> fixes;
 };
 
 } // namespace
 
-LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
+LogicalResult FixSearch::attempt(StringRef flag, const Twine &value) {
   PhaseOptions changed;
   changed.copyOptionValuesFrom(options);
-  if (!changed.set(flag, value).empty())
+  if (!changed.set(flag, value.str()).empty())
     return success();
   PlanSearch search(module, changed, machine);
   if (failed(search.prepare(&known)))
     return failure();
-  FailureOr<const PlanChoice *> found = search.findFastest(budget);
+  FailureOr<const PlanChoice *> found = search.findFastest(budgetOf(changed));
   if (failed(found))
     return failure();
   if (*found) {
@@ -74,11 +74,27 @@ LogicalResult FixSearch::attempt(StringRef flag, StringRef value) {
   return success();
 }
 
+/// Twice or eight times as much, if a plan fits then.
+LogicalResult FixSearch::attemptMore(StringRef flag, uint64_t now) {
+  const size_t before = fixes.size();
+  for (uint64_t times : {2, 8})
+    if (before == fixes.size() && failed(attempt(flag, Twine(times * now))))
+      return failure();
+  return success();
+}
+
 LogicalResult FixSearch::run() {
-  // If tiers are chosen too, each change would search hundreds of plans.
-  if (options.offload.params.isAuto() || options.offload.optimizer.isAuto() ||
-      options.offload.activations.isAuto())
-    return success();
+  // If tiers are chosen too, what helps is more of what their budgets limit, or more ranks.
+  if (options.offload.anyAuto()) {
+    const phase::PlanOptions &plan = options.plan;
+    if (const uint64_t host = plan.hostBudget.getValue();
+        host && failed(attemptMore("host-budget", host)))
+      return failure();
+    if (const uint64_t disk = plan.nvmeBudget.getValue();
+        disk && failed(attemptMore("nvme-budget", disk)))
+      return failure();
+    return attemptMore("ranks", options.dataRanks());
+  }
   LogicalResult result = success();
   // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.
   if (std::optional<FittingTiles> fitting = readFittingTiles(module))
@@ -86,7 +102,7 @@ LogicalResult FixSearch::run() {
                      fitting->seconds, fitting->bytes});
   auto tryIt = [&](StringRef flag, const Twine &value) {
     if (succeeded(result))
-      result = attempt(flag, value.str());
+      result = attempt(flag, value);
   };
   // A step that already recomputes layers would have to be rebuilt.
   if (options.checkpointMode().is(Checkpoint::None) && options.place.checkpointSlots == 0 &&
@@ -119,17 +135,7 @@ std::vector<Fix> FixSearch::findFixes() {
   return std::move(fixes);
 }
 
-/// Reports that every plan exceeds the budget of activations or of the host.
 static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, const Budget &budget) {
-  if (!budget.activations) {
-    FailureOr<int64_t> least = search.findLeastHost();
-    if (failed(least))
-      return failure();
-    return emitError(module.getLoc())
-           << "--host-budget=" << budget.host
-           << ": no plan fits into this much host memory; the smallest budget with a plan is "
-           << *least;
-  }
   FailureOr<int64_t> least = search.findLeastActivations();
   if (failed(least))
     return failure();
@@ -139,6 +145,31 @@ static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, cons
                                     << *least;
 }
 
+/// Reports that every plan exceeds the budget of another tier: of the disk, if plans exist that
+/// exceed only this one, else of the host.
+static LogicalResult refuseTiers(ModuleOp module, PlanSearch &search, const Budget &budget) {
+  if (budget.nvme) {
+    FailureOr<std::optional<int64_t>> disk =
+        search.findLeast(&PlanCost::nvme, {0, budget.activations, budget.host, 0});
+    if (failed(disk))
+      return failure();
+    if (*disk)
+      return emitError(module.getLoc())
+             << "--nvme-budget=" << budget.nvme
+             << ": no plan fits into so much of the disk; the smallest budget with a plan is "
+             << **disk;
+  }
+  FailureOr<std::optional<int64_t>> host =
+      search.findLeast(&PlanCost::host, {0, budget.activations, 0, budget.nvme});
+  if (failed(host))
+    return failure();
+  auto error = emitError(module.getLoc());
+  error << "--host-budget=" << budget.host << ": no plan fits into this much host memory";
+  if (*host)
+    error << "; the smallest budget with a plan is " << **host;
+  return error;
+}
+
 /// Maximum bytes of a tile of a parameter, from flags or a planner; 0: parameters are not tiled.
 static uint64_t tileLimit(ModuleOp module, const PhaseOptions &options) {
   if (auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr))
@@ -146,19 +177,37 @@ static uint64_t tileLimit(ModuleOp module, const PhaseOptions &options) {
   return options.differentiate.tileParamsOver.getValue();
 }
 
-LogicalResult refuse(ModuleOp module, PlanSearch &search, const PhaseOptions &options,
-                     const Budget &budget, const planning::Machine &machine) {
-  FailureOr<const PlanChoice *> smallest = search.findSmallest(budget);
-  if (failed(smallest))
+/// A budget is also used to start transfers early, and more is live then, which packs less well.
+/// Raises `peak` until `choice` fits into a budget of so many bytes. Returns its program.
+static FailureOr<Evaluation> confirm(ModuleOp module, const PlanChoice &choice,
+                                     const PhaseOptions &options, const planning::Machine &machine,
+                                     int64_t &peak) {
+  PhaseOptions changed;
+  changed.copyOptionValuesFrom(options);
+  while (true) {
+    changed.plan.memoryBudget = ByteSize{uint64_t(peak)};
+    FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, changed, machine);
+    if (failed(evaluation) || evaluation->getCost().device.packed() <= peak)
+      return evaluation;
+    peak = evaluation->getCost().device.packed();
+  }
+}
+
+LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *known,
+                     const PhaseOptions &options, const Budget &budget,
+                     const planning::Machine &machine) {
+  FailureOr<const PlanChoice *> smallest = known;
+  if (!known && failed(smallest = search.findSmallest(budget)))
     return failure();
   if (!*smallest)
-    return refuseActivations(module, search, budget);
-  FailureOr<Evaluation> evaluation = Evaluation::create(module, **smallest, options, machine);
-  FixSearch fixes(module, search, options, budget, machine);
+    return budget.activations ? refuseActivations(module, search, budget)
+                              : refuseTiers(module, search, budget);
+  const PlanCost &cost = search.costOf(*smallest);
+  int64_t peak = search.costOf(*smallest).device.packed();
+  FailureOr<Evaluation> evaluation = confirm(module, **smallest, options, machine, peak);
+  FixSearch fixes(module, search, options, machine);
   if (failed(evaluation) || failed(fixes.run()))
     return failure();
-  const PlanCost &cost = search.costOf(*smallest);
-  const int64_t peak = search.costOf(*smallest).device.packed();
   InFlightDiagnostic error = emitError(module.getLoc());
   error << "--memory-budget=" << budget.memory << ": no plan fits into "
         << planning::formatBytes(double(budget.memory)) << " on each rank";

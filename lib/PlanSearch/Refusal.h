@@ -9,9 +9,11 @@ namespace zero {
 
 /// Reports at `module` that no plan of `search` fits: the peak of the smallest plan and the values
 /// that are live there, the smallest budget that has a plan, the bytes that every plan needs, and
-/// the cheapest workarounds, each of which was tried. Always fails.
-llvm::LogicalResult refuse(mlir::ModuleOp module, PlanSearch &search, const PhaseOptions &options,
-                           const Budget &budget, const planning::Machine &machine);
+/// the cheapest workarounds, each of which was tried. `known` is the smallest plan, if it was found
+/// already. Always fails.
+llvm::LogicalResult refuse(mlir::ModuleOp module, PlanSearch &search, const PlanChoice *known,
+                           const PhaseOptions &options, const Budget &budget,
+                           const planning::Machine &machine);
 
 } // namespace zero
 

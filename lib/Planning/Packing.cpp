@@ -204,10 +204,10 @@ static Order promote(const Problem &problem, const Layout &layout, Order order, 
 
 /// Changes `order` for as long as it gets no worse.
 static void improve(const Problem &problem, Occupancy &occupancy, Order order, Layout &best,
-                    int64_t tries) {
+                    int64_t goal, int64_t tries) {
   std::minstd_rand random; // the same sequence everywhere
   int64_t turn = 0;        // since the last time that it got better
-  for (; tries > 0 && best.top > problem.bound; --tries) {
+  for (; tries > 0 && best.top > goal; --tries) {
     Order changed = promote(problem, best, order, turn++, random);
     Layout layout = firstFit(problem, occupancy, changed);
     if (layout.top > best.top)
@@ -222,8 +222,8 @@ static constexpr size_t kSearched = 128;      ///< the most pieces that are sear
 static constexpr int64_t kNodes = 20000;      ///< of the search, for each order
 static constexpr int64_t kPlacements = 50000; ///< of first fit, to improve an order
 
-/// The lowest layout found, and whether none is lower.
-static std::pair<Layout, bool> solve(const Problem &problem) {
+/// The lowest layout found, or the first that ends at `goal` or below, and whether none is lower.
+static std::pair<Layout, bool> solve(const Problem &problem, int64_t goal) {
   Occupancy occupancy(problem.slots);
   Layout best;
   Order bestOrder;
@@ -234,20 +234,20 @@ static std::pair<Layout, bool> solve(const Problem &problem) {
       continue;
     best = std::move(layout);
     bestOrder = order;
-    if (best.top == problem.bound)
-      return {best, true};
+    if (best.top <= goal)
+      return {best, best.top == problem.bound};
   }
   if (problem.pieces.size() <= kSearched)
     for (const Order &order : all) {
       int64_t nodes = kNodes;
-      if (searchLower(problem.pieces, order, problem.bound, best, nodes))
-        return {best, true};
+      if (searchLower(problem.pieces, order, goal, best, nodes))
+        return {best, best.top > goal || best.top == problem.bound};
     }
-  improve(problem, occupancy, bestOrder, best, kPlacements / problem.pieces.size());
+  improve(problem, occupancy, bestOrder, best, goal, kPlacements / problem.pieces.size());
   return {best, best.top == problem.bound};
 }
 
-Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment) {
+Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t enough) {
   Packing packing;
   for (auto [command, bytes] : liveBytes(lifetimes, alignment))
     if (bytes > packing.lowerBound) {
@@ -261,7 +261,7 @@ Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment) {
   packing.optimal = true;
   if (problem.pieces.empty())
     return packing;
-  auto [layout, optimal] = solve(problem);
+  auto [layout, optimal] = solve(problem, std::max(problem.bound, enough - problem.ground));
   for (size_t i = 0; i < problem.pieces.size(); ++i)
     packing.offsets[problem.lifetimeOf[i]] = problem.ground + layout.offsets[i];
   packing.bytes += layout.top;

@@ -27,7 +27,7 @@ struct Layout {
 
 /// Searches for layouts lower than `best`, down to `bound`, and stores the lowest in `best`. Tries
 /// pieces in the given order and decrements `nodes`. Returns whether `best` is now proven to be
-/// minimal.
+/// minimal, or ends at `bound`.
 ///
 /// Moffitt, MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning,
 /// ASPLOS 2023. Every minimal layout can be pushed down until each piece is at offset 0 or directly

@@ -25,14 +25,15 @@ std::vector<Swap> listSwaps(const std::vector<RecomputeChoice> &choices, const S
   std::vector<Swap> all;
   auto add = [&](size_t choice, int64_t away) {
     const int64_t host = std::min(away, room.host);
-    if (host == away || room.disk)
+    if (away - host <= room.disk)
       all.push_back(
           {choice, host, away - host, swapSeconds(choices[choice], host, away - host, lanes)});
   };
   for (size_t choice = 0; choice < choices.size(); ++choice) {
     for (int64_t away = 0; away < choices[choice].bytes; away += grain)
       add(choice, away);
-    add(choice, room.disk ? choices[choice].bytes : std::min(choices[choice].bytes, room.host));
+    const int64_t disk = std::max<int64_t>(choices[choice].bytes - room.host, 0);
+    add(choice, choices[choice].bytes - disk + std::min(disk, room.disk));
   }
   auto left = [&](const Swap &swap) { return choices[swap.choice].bytes - swap.host - swap.disk; };
   std::stable_sort(all.begin(), all.end(), [&](const Swap &a, const Swap &b) {

@@ -20,6 +20,10 @@ FLAGS = {
     "external_data": Flag(
         "external-data", "switch", "",
         "--emit-onnx: write tensors to FILE.data (only if there is more than 1 GB of them)"),
+    "offload": Flag(
+        "offload", "text", "auto",
+        "with a budget: the tiers of parameters (at stage 3), gradients, optimizer state and "
+        "activations are chosen, unless their own flags say them"),
     "plan_only": Flag(
         "plan-only", "switch", "",
         "stop after planning: read no data files, write no executable"),
@@ -233,13 +237,16 @@ FLAGS = {
     "no_decay": Flag(
         "no-decay", "text", "pattern,...",
         "no weight decay for parameters that match these globs"),
+    "nvme_budget": Flag(
+        "nvme-budget", "bytes", "",
+        "maximum bytes of the disk per rank for offloaded values (0: no limit)"),
     "offload_activations": Flag(
         "offload-activations", "word", "device|host|nvme|auto",
         "tier of activations that are saved for backward: device, host or nvme; auto: decided for"
         " each value, together with recomputation, within a budget (device)"),
     "offload_gradients": Flag(
-        "offload-gradients", "word", "device|host|nvme",
-        "tier of summed gradients until the update (device)"),
+        "offload-gradients", "word", "device|host|nvme|auto",
+        "tier of summed gradients until the update; auto: chosen within a budget (device)"),
     "offload_optimizer": Flag(
         "offload-optimizer", "word", "device|host|nvme|auto",
         "tier of optimizer state; on host and nvme the host's cores run the update; auto: chosen "
@@ -341,6 +348,7 @@ class Flags(TypedDict, total=False):
     """The keywords of zero.compile(), for checkers of types."""
     emit_onnx: _Path
     external_data: bool
+    offload: _Path
     plan_only: bool
     report: Any
     lr: float
@@ -406,8 +414,9 @@ class Flags(TypedDict, total=False):
     momentum: float
     nesterov: bool
     no_decay: Any
+    nvme_budget: Union[int, str]
     offload_activations: Literal["device", "host", "nvme", "auto"]
-    offload_gradients: Literal["device", "host", "nvme"]
+    offload_gradients: Literal["device", "host", "nvme", "auto"]
     offload_optimizer: Literal["device", "host", "nvme", "auto"]
     offload_params: Literal["device", "host", "nvme", "auto"]
     optimizer: _Path

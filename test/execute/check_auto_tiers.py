@@ -7,6 +7,7 @@ usage: check_auto_tiers.py DATA WORK
 
 import re
 import sys
+import time
 
 from check_tiers import check_watched, disk_bytes
 from zero_test import Checks, Failed, Graph, run_tool
@@ -68,18 +69,46 @@ def check_growing(checks, graph):
     checks.that(last[:2] == (0, 0), f"with room for all of it {last} bytes go to the disk")
 
 
-def check_refusal(checks, graph):
-    """If the planner chooses everything, a model that does not fit is an error that names the
-    smallest budget."""
-    flags = [*AUTO, "--offload-activations=auto", "--host-budget=40MiB"]
+def check_offload(checks, graph, flags, budgets, uses):
+    """--offload=auto keeps the budgets of all tiers, uses `uses`, and trains to the same bits."""
+    label = f"{flags}, {budgets}"
+    stage = [] if "--zero=auto" in flags else ["--zero-stage=3"]
+    paths = [graph.work / "memory.zexe", graph.work / "tiers.zexe"]
+    training = [flag for flag in flags if not flag.endswith("=auto")]
+    graph.compile_to(paths[0], "--zero-stage=3", "--ranks=2", *FLAGS, *training)
+    limits = [f"--{tier}-budget={bytes}" for tier, bytes in budgets.items()]
+    report = graph.compile_to(paths[1], *stage, "--ranks=2", *FLAGS, *flags, *limits)
+    tiers = certificate(report)
+    print(f"{label}: {tiers}")
+    for budget, bytes in budgets.items():
+        tier = "device" if budget == "memory" else budget
+        checks.that(tiers.get(tier, {}).get("arena", 0) <= bytes, f"{label}: {tiers}")
+    checks.that(re.search(uses, report), f"{label}: no {uses} in {report}")
+    expected, got = (train(graph, path) for path in paths)
+    checks.that(got == expected, f"{label}: other losses or weights")
+
+
+def check_refusal(checks, graph, ranks, memory, flags, helps=()):
+    """If the planner chooses tiers, a model that does not fit is an error that names the smallest
+    budget, with which a plan is found, and what else helps."""
+    label = f"{memory} on {ranks}, {' '.join(flags)}"
+    command = ["zeroc", graph.folder / "model.onnx", "--plan-only", f"--ranks={ranks}", *FLAGS,
+               *flags]
+    begin = time.monotonic()
     try:
-        graph.compile(0, 1, *FLAGS, *flags, "--memory-budget=1MiB")
-        checks.that(False, "1 MiB holds the model")
+        run_tool(*command, f"--memory-budget={memory}")
+        checks.that(False, f"{label}: a plan fits")
+        return
     except Failed as refusal:
-        smallest = int(re.search(r"smallest budget with a plan is (\d+)", str(refusal))[1])
-        graph.compile(0, 1, *FLAGS, *flags, f"--memory-budget={smallest}")
-        checks.that(certificate(graph.report)["device"]["arena"] == smallest,
-                    f"{smallest}: {graph.report}")
+        text = str(refusal)
+    print(f"{label}: refused after {time.monotonic() - begin:.1f} s")
+    smallest = int(re.search(r"smallest budget with a plan is (\d+)", text)[1])
+    arena = certificate(run_tool(*command, f"--memory-budget={smallest}"))["device"]["arena"]
+    checks.that(arena <= smallest, f"{label}: {arena} bytes with a budget of {smallest}")
+    for name in helps:
+        option = re.search(rf"\n  ({name}=\d+): ", text)[1]
+        run_tool(*[word for word in map(str, command) if not word.startswith(name)],
+                 f"--memory-budget={memory}", option)
 
 
 def main():
@@ -95,7 +124,20 @@ def main():
         expected = train(graph, graph.compile(stage, ranks, *FLAGS, *training))
         check_split(checks, graph, stage, ranks, device, host, flags, expected)
     check_growing(checks, graph)
-    check_refusal(checks, graph)
+    everything = ["--zero=auto", "--offload=auto"]
+    check_offload(checks, graph, everything, {"memory": 72 * MIB, "host": 24 * MIB},
+                  "host of each rank")
+    check_offload(checks, graph, ["--offload=auto"],
+                  {"memory": 68 * MIB, "host": 14 * MIB, "nvme": 30 * MIB}, "nvme of each rank")
+    check_offload(checks, graph, ["--offload=auto", "--micro-batches=2"],
+                  {"memory": 50 * MIB, "host": 60 * MIB}, "gradients on host")
+    check_refusal(checks, graph, 1, "1MiB",
+                  [*AUTO, "--offload-activations=auto", "--host-budget=40MiB"])
+    check_refusal(checks, graph, 4, "10MB", [*everything, "--host-budget=10MB"])
+    check_refusal(checks, graph, 4, "24MB", [*everything, "--host-budget=3MB"],
+                  ["--host-budget", "--ranks"])
+    check_refusal(checks, graph, 4, "40MB",
+                  [*everything, "--host-budget=1MB", "--nvme-budget=1MB"], ["--ranks"])
     checks.finish()
 
 

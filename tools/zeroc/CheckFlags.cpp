@@ -323,14 +323,24 @@ void Checker::checkBudget() {
 void Checker::checkTiers() {
   const phase::OffloadOptions &offload = phases.offload;
   const bool isAuto = phases.plan.isAuto(), isPlanned = isAuto || isGiven("memory-budget");
+  auto expectPlan = [&](StringRef flag) {
+    if (!isPlanned)
+      fail(keyOf(flag) + "=auto: expected --memory-budget, which determines how much is offloaded");
+  };
+  if (isGiven("offload"))
+    expectPlan("offload");
   for (const phase::TierOption *tier : offload.chosen())
-    if (tier->isAuto() && !isPlanned)
-      fail(keyOf(tier->ArgStr) +
-           "=auto: expected --memory-budget, which determines how much is offloaded");
+    if (tier->isAuto())
+      expectPlan(tier->ArgStr);
   if (isGiven("host-budget")) {
     expectAtLeastOne("host-budget", phases.plan.hostBudget.getValue());
     if (!offload.any())
       fail(keyOf("host-budget") + ": expected one of --offload-... with a tier other than device");
+  }
+  if (isGiven("nvme-budget")) {
+    expectAtLeastOne("nvme-budget", phases.plan.nvmeBudget.getValue());
+    if (!offload.mayUse(Tier::Nvme))
+      fail(keyOf("nvme-budget") + ": expected one of --offload-... with nvme or auto");
   }
   if (!offload.params.is(Tier::Device) && phases.place.stage != 3 &&
       !(isAuto && offload.params.isAuto()))
@@ -339,7 +349,7 @@ void Checker::checkTiers() {
   // The gradient of a tensor is a part of a bucket, which does not begin at a block of a disk.
   std::string wrong;
   const auto optimizer = createOptimizer(phases.step.optimizerOptions(), wrong);
-  if (optimizer && optimizer->isOfTensors() && offload.gradients == Tier::Nvme && !isAuto &&
+  if (optimizer && optimizer->isOfTensors() && offload.gradients.is(Tier::Nvme) && !isAuto &&
       (phases.place.stage < 2 || phases.place.ranks == 1))
     refuse("offload-gradients",
            "device or host with " + phases.step.optimizer.getValue() +

@@ -69,6 +69,10 @@ static std::vector<Flag> ownFlags() {
       {"external-data", "",
        "--emit-onnx: write tensors to FILE.data (only if there is more than 1 GB of them)",
        flag(&CompilerOptions::externalData)},
+      {"offload", "auto",
+       "with a budget: the tiers of parameters (at stage 3), gradients, optimizer state and "
+       "activations are chosen, unless their own flags say them",
+       [](CompilerOptions &, StringRef v) { return v == "auto"; }}, // see chooseTiers()
       {"plan-only", "", "stop after planning: read no data files, write no executable",
        flag(&CompilerOptions::planOnly)},
       {"report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",
@@ -229,6 +233,17 @@ static bool takesMesh(const CompilerOptions &options, const GivenFlags &given) {
          options.localBatch == 0 && options.emitOnnx.empty();
 }
 
+/// Leaves the tiers that no flag says to the planner. Below stage 3 each rank has all parameters.
+static void chooseTiers(CompilerOptions &options, const GivenFlags &given) {
+  const bool isSharded = options.phases.plan.isAuto() || options.phases.place.stage == 3;
+  for (const phase::TierOption *tier : options.phases.offload.chosen()) {
+    const bool isPossible =
+        tier == &options.phases.offload.params ? isSharded : !options.phases.import.forwardOnly;
+    if (isPossible && !given.contains(tier->ArgStr))
+      options.phases.set(tier->ArgStr, "auto");
+  }
+}
+
 /// Applies the configuration, then all checks.
 static CommandLineResult complete(CompilerOptions &options, const GivenFlags &byHand) {
   GivenFlags given = byHand;
@@ -241,6 +256,8 @@ static CommandLineResult complete(CompilerOptions &options, const GivenFlags &by
     if (!error.empty())
       return wrong(error);
   }
+  if (given.contains("offload"))
+    chooseTiers(options, given);
   options.takesMesh = takesMesh(options, given);
   options.check = [](const CompilerOptions &all) { return checkFlags(all, all.given); };
   if (std::string error = checkFlags(options, given); !error.empty())

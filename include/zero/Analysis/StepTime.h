@@ -4,7 +4,9 @@
 #define ZERO_ANALYSIS_STEPTIME_H
 
 #include "dialects/Zero/Mesh.h"
+#include "zero/Analysis/Storage.h"
 #include "zero/Machine/CommandCosts.h"
+#include "zero/Planning/LaneOrder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -68,15 +70,36 @@ private:
 /// The link of `transfer`.
 planning::Link linkOf(TransferOp transfer);
 
+/// The ranks of `module`, of `threads` threads each.
+Ranks ranksOf(mlir::ModuleOp module, int64_t threads);
+
 /// Seconds of the partitioned step of `module`, whose ranks have `threads` threads each.
 StepTime measureStep(mlir::ModuleOp module, mlir::func::FuncOp step,
                      const planning::Machine &machine, int64_t threads);
 
-/// Seconds of the step as its lanes overlap: each executes its ops in order, after the producers of
-/// their operands. zero-sim simulates an executable in the same way; its commands also wait for
-/// bytes that others still use.
-double simulateStep(mlir::ModuleOp module, mlir::func::FuncOp step, const OpTimes &times,
-                    const planning::Machine &machine, const Ranks &ranks);
+/// The bytes that ops of a step use, once the roots of `storage` have offsets.
+class StepAddresses {
+public:
+  /// `offsets`: of each root, inside the arena of its tier.
+  StepAddresses(const Storage &storage, llvm::ArrayRef<int64_t> offsets)
+      : storage(storage), offsets(offsets) {}
+
+  /// What `op` reads and writes on rank 0.
+  std::vector<planning::Touch> touchesOf(mlir::Operation *op) const;
+
+private:
+  void add(mlir::Value value, bool writes, std::vector<planning::Touch> &touches) const;
+
+  const Storage &storage;
+  llvm::ArrayRef<int64_t> offsets;
+};
+
+/// Seconds of the step of `module` as its lanes overlap: each executes its ops in order, after the
+/// producers of their operands, and with `addresses` also after the ops that use bytes which they
+/// overwrite, as in the executable. zero-sim simulates an executable in the same way.
+double simulateStep(mlir::ModuleOp module, mlir::func::FuncOp step,
+                    const planning::Machine &machine, int64_t threads,
+                    const StepAddresses *addresses = nullptr);
 
 } // namespace zero
 

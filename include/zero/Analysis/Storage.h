@@ -129,6 +129,10 @@ int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t inde
 std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots, Tier tier,
                                             std::optional<Usage> only = std::nullopt);
 
+/// Packs the roots on `tier` and writes their offsets, which are indexed as `roots`.
+planning::Packing packRoots(llvm::ArrayRef<Root> roots, Tier tier,
+                            llvm::MutableArrayRef<int64_t> offsets);
+
 /// The arena of `tier` that `zero-pack-arena` wrote on `module`; null if nothing resides there.
 ArenaAttr certificateOf(mlir::ModuleOp module, Tier tier);
 /// The bytes of `roles` by Usage.

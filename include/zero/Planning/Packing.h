@@ -32,8 +32,9 @@ struct Packing {
 /// those below them. Both stop after a fixed number of trials: equal lifetimes get equal offsets on
 /// any machine, and n lifetimes take about n log n time. Sekiyama et al., arXiv 1804.10001, call
 /// the problem dynamic storage allocation; the order by contention is that of TelaMalloc (Maas et
-/// al., ASPLOS 2023), the search that of MiniMalloc (Moffitt, same).
-Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment);
+/// al., ASPLOS 2023), the search that of MiniMalloc (Moffitt, same). The first arena of at most
+/// `enough` bytes is returned, which may be larger than without that.
+Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t enough = 0);
 
 /// Sums of live aligned bytes after each event, as (command, bytes) in order.
 std::vector<std::pair<int64_t, int64_t>> liveBytes(const std::vector<Lifetime> &lifetimes,

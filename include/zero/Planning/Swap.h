@@ -37,7 +37,7 @@ struct Swap {
 /// The tiers that bytes may be offloaded to.
 struct SwapRoom {
   int64_t host = 0;
-  bool disk = false; ///< for bytes that do not fit the host, since it is never faster
+  int64_t disk = 0; ///< for bytes that do not fit the host, since it is never faster
 };
 
 /// Seconds of the slowest lane.

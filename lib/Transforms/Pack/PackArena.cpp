@@ -93,14 +93,9 @@ struct PackArena : zero::impl::PackArenaBase<PackArena> {
     SmallVector<int64_t> offsets(storage.roots().size());
     SmallVector<Attribute> arenas;
     for (Tier tier : kTiers) {
-      std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
-      if (lifetimes.empty() && tier != Tier::Device)
+      const planning::Packing packing = packRoots(storage.roots(), tier, offsets);
+      if (packing.offsets.empty() && tier != Tier::Device)
         continue;
-      planning::Packing packing = planning::pack(lifetimes, alignmentOf(tier));
-      const int64_t *next = packing.offsets.data();
-      for (auto [index, root] : llvm::enumerate(storage.roots()))
-        if (root.tier == tier)
-          offsets[index] = *next++;
       arenas.push_back(describeArena(*step, storage, tier, packing));
     }
     writeOffsets(*step, storage, offsets);

@@ -22,15 +22,18 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
   /// What a planner has chosen, or what the options say.
   struct Choice {
     uint64_t stage, ranks, persistUnder;
-    Tier params, optimizer;
+    Tier params, gradients, optimizer;
+    /// Data-parallel ranks of a node over which a planner shards parameters, or 0.
+    uint64_t nodeRanks;
     bool interleave;
   };
 
   Choice choose() {
     if (PlanAttr plan = planOf(getOperation()))
-      return {plan.getStage(),  plan.getRanks(),     plan.getPersistUnder(),
-              plan.getParams(), plan.getOptimizer(), plan.getInterleave()};
-    return {stage, ranks, persistUnder, params, optimizer, interleave};
+      return {plan.getStage(),     plan.getRanks(),     plan.getPersistUnder(),
+              plan.getParams(),    plan.getGradients(), plan.getOptimizer(),
+              plan.getNodeRanks(), plan.getInterleave()};
+    return {stage, ranks, persistUnder, params, gradients, optimizer, 0, interleave};
   }
 
   void runOnOperation() override {
@@ -73,11 +76,13 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
            << ": offloaded parameters are sharded over ranks; got stage " << choice.stage;
   }
 
-  /// Divides the mesh into nodes, unless a planner has done that. Parameters are sharded within
-  /// them on the device, over the ranks along `data`; a node has all ranks along `tensor`.
+  /// Divides the mesh into nodes, if a planner or the options want that. Parameters are sharded
+  /// within them on the device, over the ranks along `data`; a node has all ranks along `tensor`.
   LogicalResult cutNodes(const Choice &choice) {
     ModuleOp module = getOperation();
     const uint64_t tensorRanks = Mesh(module).tensorRanks();
+    if (choice.nodeRanks)
+      cutIntoNodes(module, int64_t(choice.ranks), int64_t(choice.nodeRanks));
     if (shardParams != ShardParams::Node || Mesh(module).hasNodes())
       return success();
     if (choice.stage < 3)
@@ -117,7 +122,7 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
         parameter.setPlacementAttr(place(choice.stage >= 3 && !persists, ofParameters,
                                          persists ? Tier::Device : choice.params));
         if (!parameter.getFrozen())
-          parameter.setGradientAttr(place(choice.stage >= 2, all, gradients));
+          parameter.setGradientAttr(place(choice.stage >= 2, all, choice.gradients));
       } else if (auto state = dyn_cast<StateOp>(op)) {
         state.setPlacementAttr(place(choice.stage >= 1 && state.getOf(), all,
                                      state.getOf() ? choice.optimizer : Tier::Device));

@@ -33,7 +33,9 @@ Case randomCase(std::mt19937 &random) {
     made.lanes.busy[link] = uniform(random);
     made.lanes.perByte[link] = uniform(random) * (link >= kRead ? 4 : 2) / kBytes;
   }
-  made.room = {int64_t(random() % (made.seconds.size() + 1)) * kBytes, random() % 2 == 0};
+  auto room = [&] { return int64_t(random() % (made.seconds.size() + 1)) * kBytes; };
+  made.room.host = room();
+  made.room.disk = random() % 2 == 0 ? room() : 0;
   return made;
 }
 
@@ -64,7 +66,7 @@ std::vector<double> bestOf(const Case &given) {
       choice.again += rest % Fates == Again ? seconds : 0;
       rest /= Fates;
     }
-    if (counts[Host] * kBytes > given.room.host || (counts[Disk] && !given.room.disk))
+    if (counts[Host] * kBytes > given.room.host || counts[Disk] * kBytes > given.room.disk)
       continue;
     const double seconds =
         swapSeconds(choice, counts[Host] * kBytes, counts[Disk] * kBytes, given.lanes);
@@ -117,7 +119,7 @@ TEST(Swap, EachLeavesLessAndTakesLonger) {
 }
 
 TEST(Swap, NothingLeavesWithoutRoom) {
-  for (const Swap &swap : listSwaps({{0, 100}, {1, 50}}, {}, {0, false}, 10))
+  for (const Swap &swap : listSwaps({{0, 100}, {1, 50}}, {}, {0, 0}, 10))
     EXPECT_EQ(swap.host + swap.disk, 0);
 }
 

@@ -69,9 +69,11 @@ struct OffloadOptions : Group {
       llvm::cl::desc("tier of parameters between their uses: device, host or nvme, sharded over "
                      "ranks (stage 3); auto: chosen within a budget (device)"),
       llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
-  WordOption<Tier> gradients{parent, "offload-gradients",
-                             llvm::cl::desc("tier of summed gradients until the update (device)"),
-                             llvm::cl::init(Tier::Device)};
+  WordOption<OrAuto<Tier>> gradients{
+      parent, "offload-gradients",
+      llvm::cl::desc("tier of summed gradients until the update; auto: chosen within a budget "
+                     "(device)"),
+      llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> optimizer{
       parent, "offload-optimizer",
       llvm::cl::desc("tier of optimizer state; on host and nvme the host's cores run the update; "
@@ -85,17 +87,21 @@ struct OffloadOptions : Group {
       llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
 
   /// The options that a planner may choose.
-  std::array<const TierOption *, 3> chosen() const { return {&params, &optimizer, &activations}; }
+  std::array<const TierOption *, 4> chosen() const {
+    return {&params, &gradients, &optimizer, &activations};
+  }
   /// Whether anything may be offloaded.
   bool any() const {
-    return gradients != Tier::Device ||
-           llvm::any_of(chosen(), [](const TierOption *tier) { return !tier->is(Tier::Device); });
+    return llvm::any_of(chosen(), [](const TierOption *tier) { return !tier->is(Tier::Device); });
+  }
+  /// Whether a planner chooses tiers.
+  bool anyAuto() const {
+    return llvm::any_of(chosen(), [](const TierOption *tier) { return tier->isAuto(); });
   }
   /// Whether anything may be offloaded to `tier`, including by a planner's choice.
   bool mayUse(Tier tier) const {
-    return gradients == tier || llvm::any_of(chosen(), [tier](const TierOption *where) {
-             return where->isAuto() || where->is(tier);
-           });
+    return llvm::any_of(
+        chosen(), [tier](const TierOption *where) { return where->isAuto() || where->is(tier); });
   }
 };
 
@@ -110,6 +116,10 @@ struct PlanOptions : Group {
   Option<ByteSize> hostBudget{
       parent, "host-budget",
       llvm::cl::desc("maximum bytes of host memory per rank for offloaded values (0: no limit)"),
+      llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> nvmeBudget{
+      parent, "nvme-budget",
+      llvm::cl::desc("maximum bytes of the disk per rank for offloaded values (0: no limit)"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> activationBudget{
       parent, "activation-budget",
@@ -142,7 +152,7 @@ struct PlanOptions : Group {
   /// Whether a planner has to choose a plan.
   bool isPlanned() const {
     return memoryBudget.getValue() != 0 || activationBudget.getValue() != 0 ||
-           hostBudget.getValue() != 0 || isAuto();
+           hostBudget.getValue() != 0 || nvmeBudget.getValue() != 0 || isAuto();
   }
 };
 

@@ -1,0 +1,21 @@
+//===- Placements.h - placements of state that a planner tries --*- C++ -*-===//
+
+#ifndef LIB_PLANSEARCH_PLACEMENTS_H
+#define LIB_PLANSEARCH_PLACEMENTS_H
+
+#include "Evaluation.h"
+
+namespace zero {
+
+/// The placements of state that the options allow: stages, buckets, tiers and orders of
+/// micro-batches. Nothing is said about activations.
+std::vector<PlanChoice> listPlacements(mlir::ModuleOp module, const PhaseOptions &options,
+                                       const planning::Machine &machine);
+
+/// Bytes of state on `tier` under `placement`: each rank's part of sharded state. Without padding
+/// and without the state that fills the host.
+int64_t stateBytes(mlir::ModuleOp module, const PlanChoice &placement, Tier tier);
+
+} // namespace zero
+
+#endif // LIB_PLANSEARCH_PLACEMENTS_H
