@@ -134,12 +134,15 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   return result;
 }
 
-double Evaluation::simulatePacked(const planning::Machine &machine, int64_t threads) const {
+void Evaluation::simulatePacked(PlanCost &cost, const planning::Machine &machine,
+                                int64_t threads) const {
   std::vector<int64_t> offsets(storage->roots().size());
-  for (Tier tier : kTiers)
-    packRoots(storage->roots(), tier, offsets);
+  for (auto [tier, bytes] :
+       {std::pair{Tier::Device, &cost.device}, {Tier::Host, &cost.host}, {Tier::Nvme, &cost.nvme}})
+    bytes->setPacked(packRoots(storage->roots(), tier, offsets).bytes);
   const StepAddresses addresses(*storage, offsets);
-  return simulateStep(*module, step, machine, threads, &addresses);
+  cost.time.seconds = simulateStep(*module, step, machine, threads, &addresses);
+  cost.isExact = true;
 }
 
 bool Evaluation::comesAndGoes(int64_t root) const {

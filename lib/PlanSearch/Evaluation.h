@@ -44,6 +44,7 @@ public:
   /// Bytes of the arena.
   int64_t packed();
   bool isPacked() const { return bytes.has_value(); }
+  void setPacked(int64_t arena) { bytes = arena; }
   /// Whether the arena has at most `limit` bytes (0: no limit), which packing rarely has to
   /// minimize.
   bool fits(uint64_t limit);
@@ -91,9 +92,9 @@ public:
                                             const planning::Machine &machine);
 
   PlanCost &getCost() { return cost; }
-  /// Seconds of a step in which ops also wait for the bytes that they overwrite, as in the
-  /// executable. Packs all tiers, so it takes much longer than getCost().
-  double simulatePacked(const planning::Machine &machine, int64_t threads) const;
+  /// Packs all tiers and replaces the seconds of `cost`, which getCost() returned, by those of a
+  /// step in which ops also wait for the bytes that they overwrite, as in the executable.
+  void simulatePacked(PlanCost &cost, const planning::Machine &machine, int64_t threads) const;
   MemoryFloor findFloor() const;
   /// Bytes besides state that launches need at once under any recomputation and with any
   /// activations on other tiers: what is not saved for backward, between the launches that use it.

@@ -82,15 +82,20 @@ std::vector<PlanChoice> PlacementLister::ofTiles() const {
 /// The placements of state: as requested, or with --zero=auto each stage, and for stage 3 also with
 /// small parameters not sharded, those that save the most seconds per byte.
 std::vector<PlanChoice> PlacementLister::ofStages() const {
-  if (!options.plan.isAuto() || options.dataRanks() == 1)
+  // One rank has all parameters at any stage; at stage 3 they may leave the device.
+  const bool isAlone = options.dataRanks() == 1;
+  if (!options.plan.isAuto() || (isAlone && !options.offload.params.isAuto()))
     return {asked()};
   if (module->hasAttr(kTilesAttr))
     return ofTiles();
   std::vector<PlanChoice> all;
   for (unsigned stage : {0, 1, 2, 3}) {
+    if (isAlone && (stage == 1 || stage == 2))
+      continue;
     PlanChoice choice = asked();
     choice.stage = stage;
-    for (uint64_t size : stage == 3 ? persistentSizes(module) : std::vector<uint64_t>{0}) {
+    for (uint64_t size :
+         stage == 3 && !isAlone ? persistentSizes(module) : std::vector<uint64_t>{0}) {
       choice.persistUnder = size;
       all.push_back(choice);
       choice.bucketBytes = asked().bucketBytes / 4;

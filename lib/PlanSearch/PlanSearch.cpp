@@ -31,6 +31,7 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   FailureOr<func::FuncOp> step = findStep(module);
   if (failed(step))
     return failure();
+  numOps = int64_t(step->getBody().front().getOperations().size());
   if (options.checkpointMode().isAuto())
     ladder = known && known->ladder ? known->ladder
                                     : std::make_shared<const std::vector<RecomputePlan>>(
@@ -247,6 +248,8 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
   least = std::max(least, evaluation->leastOnOtherTiers());
   plan.cost = std::move(evaluation->getCost());
   plan.leastBytes = plan.cost->device.least();
+  builtPlan = &plan;
+  built = std::move(*evaluation);
   return success();
 }
 
@@ -262,13 +265,21 @@ static bool fits(PlanCost &cost, const Budget &budget) {
 LogicalResult PlanSearch::simulatePacked(Plan &plan) {
   if (plan.cost->isExact)
     return success();
-  FailureOr<Evaluation> evaluation = make(plan.choice);
-  if (failed(evaluation))
-    return failure();
-  plan.cost->time.seconds = evaluation->simulatePacked(machine, options.kernels.threadsPerRank);
-  plan.cost->isExact = true;
+  if (builtPlan != &plan) {
+    FailureOr<Evaluation> evaluation = make(plan.choice);
+    if (failed(evaluation))
+      return failure();
+    builtPlan = &plan;
+    built = std::move(*evaluation);
+  }
+  built->simulatePacked(*plan.cost, machine, options.kernels.threadsPerRank);
   return success();
 }
+
+/// A search ends when no other plan can be faster by more than this part, or after simulations of
+/// packed values with so many ops of the step in all: those of large steps take long.
+static constexpr double kNearlyFastest = 0.01;
+static constexpr int64_t kMostPackedOps = 100'000;
 
 /// Visits plans in order of their seconds: lower bounds, then those that wait for operands only,
 /// and at last those of packed values. A plan is refined as long as no other may be faster.
@@ -279,21 +290,32 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   for (auto [index, plan] : llvm::enumerate(plans))
     open.push({plan.cost ? plan.cost->time.seconds : plan.leastSeconds, index});
-  for (; !open.empty() && std::get<0>(open.top()) < seconds;) {
-    const size_t index = std::get<1>(open.top());
+  const PlanChoice *best = nullptr;
+  for (int64_t packedOps = 0; !open.empty() && packedOps < kMostPackedOps;) {
+    const auto [least, index] = open.top();
+    if (least >= seconds * (best ? 1 - kNearlyFastest : 1))
+      break;
     open.pop();
     Plan &plan = plans[index];
     raiseBound(plan);
     if (!within(plan.leastBytes, budget.memory) || !within(plan.leastHost, budget.host) ||
         (plan.cost && !fits(*plan.cost, budget)))
       continue;
-    if (plan.cost && plan.cost->isExact)
-      return static_cast<const PlanChoice *>(&plan.choice);
-    if (failed(plan.cost ? simulatePacked(plan) : evaluate(plan)))
+    if (!plan.cost) {
+      if (failed(evaluate(plan)))
+        return failure();
+      open.push({plan.cost->time.seconds, index});
+      continue;
+    }
+    packedOps += numOps;
+    if (failed(simulatePacked(plan)))
       return failure();
-    open.push({plan.cost->time.seconds, index});
+    if (plan.cost->time.seconds < seconds) {
+      seconds = plan.cost->time.seconds;
+      best = &plan.choice;
+    }
   }
-  return static_cast<const PlanChoice *>(nullptr);
+  return best;
 }
 
 /// Visits plans in order of their lower bounds. A plan is refined as long as its lower bound is the

@@ -108,6 +108,10 @@ private:
   static Common commonOf(const PlanChoice &choice);
   std::map<Common, int64_t> leastBesideState; ///< bytes of the device, of evaluated plans
   MemoryFloor floor;
+  /// The program of the plan that was built last, which is often simulated next.
+  const Plan *builtPlan = nullptr;
+  std::optional<Evaluation> built;
+  int64_t numOps = 0; ///< of the step
   size_t evaluated = 0;
   size_t considered = 0; ///< by the search that a plan was taken over from
 };

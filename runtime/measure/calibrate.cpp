@@ -101,7 +101,7 @@ static Status measureLatency(Probe &probe, bool gathers, double &rate) {
 // Results
 //===----------------------------------------------------------------------===//
 
-static std::string processorName() {
+std::string processorName() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name"))

@@ -2,6 +2,7 @@
 
 #include "compile.h"
 
+#include "automatic.h"
 #include "runtime/support/temporary.h"
 #include "tools/process/process.h"
 
@@ -89,17 +90,36 @@ static bool hasMesh(const Options &options) {
   });
 }
 
-/// Runs zeroc, which writes `compiled`.
-static Status compile(const Options &options, const Job &job, const std::string &compiled,
-                      bool &reported) {
+/// The ranks that the flags say, along all axes; 1 if they say none.
+static uint64_t ranksOf(const Options &options, const Job &job) {
+  if (options.ranks)
+    return *options.ranks;
+  uint64_t ranks = 1;
+  for (size_t i = 0; i < options.compilerFlags.size(); ++i) {
+    std::string word = options.compilerFlags[i];
+    if (word == "--mesh" && i + 1 < options.compilerFlags.size())
+      word = "--mesh=" + options.compilerFlags[i + 1];
+    if (!word.starts_with("--mesh="))
+      continue;
+    for (size_t at = word.find('='); (at = word.find('=', at + 1)) != std::string::npos;)
+      ranks *= std::max<uint64_t>(std::strtoull(word.c_str() + at + 1, nullptr, 10), 1);
+    return ranks;
+  }
+  return job.isOneOfMany() ? uint64_t(job.processes()) * options.ranksPerProcess.value_or(1) : 1;
+}
+
+/// Runs zeroc, which writes `compiled` in `folder`.
+static Status compile(const Options &options, const Job &job, const std::string &folder,
+                      const std::string &compiled, bool &reported) {
   std::vector<std::string> words = {besideUs("zeroc"), options.model};
   words.insert(words.end(), options.compilerFlags.begin(), options.compilerFlags.end());
   words.insert(words.end(), {"-o", compiled});
   if (job.isOneOfMany() && !options.ranks && !hasMesh(options))
-    words.push_back("--ranks=" + std::to_string(uint64_t(job.processes()) *
-                                                options.ranksPerProcess.value_or(1)));
+    words.push_back("--ranks=" + std::to_string(ranksOf(options, job)));
   if (!options.nvmeDir.empty())
     words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
+  if (options.automatic)
+    ZERO_RT_TRY(addAutomaticFlags(options, ranksOf(options, job), folder, words));
   int exitCode = 0;
   pid_t child = 0;
   ZERO_RT_TRY(spawn(words, options.quiet, child));
@@ -119,7 +139,7 @@ Status compileAndLoad(const Options &options, const Job &job, Executable &execut
     status = makeFolder(folder);
     compiled = folder.path() + "/model.zexe";
     if (status.ok())
-      status = compile(options, job, compiled, reported);
+      status = compile(options, job, folder.path(), compiled, reported);
   }
   if (job.isOneOfMany()) {
     ZERO_RT_TRY(job.awaitFirst(status));

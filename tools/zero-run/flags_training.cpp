@@ -117,6 +117,10 @@ std::vector<Flag> executionFlags() {
        "with another number of threads differ in the last bits",
        setThreads},
       {"Execution", "ranks", "N", "compile for N ranks, or calibrate with N ranks", setRanks},
+      {"Execution", "auto", "",
+       "of a model, on CPU ranks: choose stage, tiers, recomputation and tiles for\n"
+       "the memory and the speed of this machine, which is measured once",
+       toSwitch(&Options::automatic)},
       {"Execution", "device", "cpu|cuda",
        "fail if the executable is for another device; compile a model for it", setDevice},
       {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one GPU for all ranks (0)",

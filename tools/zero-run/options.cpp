@@ -157,6 +157,14 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "no model; see --help");
     if (!options.disk.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "--calibrate-disk has no effect without --calibrate");
+    if (options.automatic && !options.needsCompiler())
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--auto has no effect on an executable: '%s' is compiled already",
+                  escape(options.model).c_str());
+    if (options.automatic && options.device == "cuda")
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--auto measures CPU ranks: expected --machine, --memory-budget, --zero=auto and "
+                  "--offload=auto with --device=cuda");
     if (!options.needsCompiler() && options.ranks)
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--ranks has no effect on an executable: it is compiled for its ranks");

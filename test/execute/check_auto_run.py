@@ -1,0 +1,96 @@
+"""zero-run --auto measures the machine once, plans for its memory, and trains to the same bits as the
+plan says; what the user gives stays, and a cache that cannot be written is a warning.
+
+usage: check_auto_run.py DATA WORK
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from zero_test import Checks, Graph
+
+STEPS = 2
+
+
+def run(graph, cache, *flags):
+    """Exit code and output of a run that caches in `cache`."""
+    done = subprocess.run(
+        ["zero-run", graph.folder / "model.onnx", graph.data_flag, f"--steps={STEPS}",
+         "--optimizer=adamw", *flags], capture_output=True, text=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_runs(checks, graph, cache):
+    weights = [graph.work / name for name in ("auto.safetensors", "given.safetensors")]
+    code, text = run(graph, cache, "--auto", "--ranks=2", f"--save={weights[0]}")
+    checks.that(code == 0 and "measuring its speed" in text, text)
+    described = list((cache / "zero").glob("machine-*.json"))
+    checks.that(len(described) == 1, f"{described}")
+    before = described[0].read_bytes()
+    code, text = run(graph, cache, "--auto", "--ranks=2", "--memory-budget=64MB")
+    checks.that(code == 0 and f"cached in '{described[0]}'" in text, text)
+    checks.that("memory-budget of each rank" not in text, f"a given budget is replaced: {text}")
+    checks.that(described[0].read_bytes() == before, "the description was written again")
+    stage = re.search(r"^plan: stage (\d)", text, re.MULTILINE)
+    checks.that(stage is not None, text)
+    code, text = run(graph, cache, "--ranks=2", "--zero-stage=1", f"--save={weights[1]}")
+    checks.that(code == 0, text)
+    checks.that(weights[0].read_bytes() == weights[1].read_bytes(), "other weights than stage 1's")
+
+
+def check_tiers(checks, graph, cache):
+    """A budget that state exceeds, with and without a disk."""
+    budgets = ["--auto", "--memory-budget=1300KB", "--host-budget=900KB"]
+    disk = graph.work / "disk"
+    disk.mkdir(exist_ok=True)
+    code, text = run(graph, cache, *budgets, f"--nvme-dir={disk}")
+    checks.that(code == 0 and "nvme of each rank" in text, text)
+    code, text = run(graph, cache, *budgets)
+    checks.that(code != 0 and "no plan fits" in text and "nvme of each rank" not in text, text)
+
+
+def check_cache(checks, graph, cache):
+    """A broken description is measured again; a cache that is no folder is a warning."""
+    described, = (cache / "zero").glob("machine-2*.json")
+    described.write_text(described.read_text()[:100])
+    code, text = run(graph, cache, "--auto", "--ranks=2")
+    checks.that(code == 0 and "measuring its speed" in text, text)
+    code, text = run(graph, cache, "--auto", "--ranks=2")
+    checks.that(code == 0 and "measured before" in text, text)
+    file = graph.work / "file"
+    file.write_text("")
+    code, text = run(graph, file, "--auto", "--no-cache")
+    checks.that(code == 0 and "warning" not in text, text)
+    code, text = run(graph, file, "--auto")
+    checks.that(code == 0 and "warning: cannot cache the description" in text, text)
+
+
+def check_refusals(checks, graph, cache):
+    code, text = run(graph, cache, "--auto", "--device=cuda")
+    checks.that(code != 0 and "--auto measures CPU ranks" in text, text)
+    executable = graph.compile(0, 1)
+    done = subprocess.run(["zero-run", executable, graph.data_flag, "--auto"], capture_output=True,
+                          text=True)
+    checks.that(done.returncode != 0 and "--auto has no effect on an executable" in done.stderr,
+                done.stderr)
+
+
+def main():
+    data, work = sys.argv[1:]
+    checks, graph = Checks(), Graph(data, "gpt2-tiny", work)
+    cache = Path(work) / "cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    check_runs(checks, graph, cache)
+    check_tiers(checks, graph, cache)
+    check_cache(checks, graph, cache)
+    check_refusals(checks, graph, cache)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+//===- automatic.cpp - leave a run to the planner -------------------------===//
+
+#include "automatic.h"
+
+#include "handles.h"
+#include "runtime/format/machine_file.h"
+#include "runtime/measure/calibrate.h"
+#include "runtime/support/available_memory.h"
+#include "runtime/support/temporary.h"
+#include "runtime/support/thread.h"
+#include "zero/Planning/ByteSize.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+/// The parts of the available memory that ranks get for their devices, and for what waits on the
+/// host: both are memory of this machine. The rest is for the library's scratch and the data.
+static constexpr double kDevicePart = 0.75, kHostPart = 0.1;
+
+/// Whether the user gave zeroc's flag.
+static bool isGiven(const Options &options, const std::string &name) {
+  return std::ranges::any_of(options.compilerFlags, [&](const std::string &word) {
+    return word == "--" + name || word.starts_with("--" + name + "=");
+  });
+}
+
+/// The folder that zeroc caches in; empty: none.
+static std::string cacheFolder(const Options &options) {
+  for (size_t i = 0; i < options.compilerFlags.size(); ++i) {
+    const std::string &word = options.compilerFlags[i];
+    if (word == "--no-cache")
+      return "";
+    if (word.starts_with("--cache-dir="))
+      return word.substr(word.find('=') + 1);
+    if (word == "--cache-dir" && i + 1 < options.compilerFlags.size())
+      return options.compilerFlags[i + 1];
+  }
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/zero";
+  const char *home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.cache/zero" : "";
+}
+
+/// Whether the cached description is of this machine, as it is now.
+static bool isCurrent(const std::string &path, uint64_t ranks, uint64_t threads) {
+  proto::Machine machine;
+  return std::filesystem::exists(path) && readMachine(path, machine).ok() &&
+         machine.name() == processorName() && machine.cores() == uint32_t(usableCores()) &&
+         machine.ranks() == ranks && machine.threads() == threads;
+}
+
+/// Copies the description at `from` to the cache, where it appears complete or not at all.
+static void cache(const std::string &from, const std::string &path) {
+  const std::string draft = temporaryPath(path, randomToken());
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (!error)
+    std::filesystem::copy_file(from, draft, error);
+  if (!error)
+    std::filesystem::rename(draft, path, error);
+  if (error)
+    std::fprintf(stderr,
+                 "zero-run: warning: cannot cache the description of this machine in '%s': %s; it "
+                 "is measured each time\n",
+                 path.c_str(), error.message().c_str());
+}
+
+/// The description of this machine: the cached one, or a new one in `folder`.
+static Status findMachine(const Options &options, uint64_t ranks, const std::string &folder,
+                          std::string &path) {
+  const auto threads = uint64_t(std::max(options.session.threads_per_rank, 1));
+  // Of more ranks than cores, as many are measured as cores allow.
+  const uint64_t measured =
+      std::min(ranks, std::max<uint64_t>(uint64_t(usableCores()) / threads, 1));
+  const std::string caches = cacheFolder(options);
+  const std::string cached = caches.empty() ? ""
+                                            : caches + "/machine-" + std::to_string(measured) +
+                                                  "x" + std::to_string(threads) + ".json";
+  if (!cached.empty() && isCurrent(cached, measured, threads)) {
+    path = cached;
+    if (!options.quiet)
+      std::printf("machine: measured before, cached in '%s'\n", path.c_str());
+    return {};
+  }
+  if (!options.quiet)
+    std::printf("machine: measuring its speed, which takes some seconds\n");
+  zero_rt_calibration_options calibration;
+  zero_rt_calibration_options_default(&calibration);
+  calibration.ranks = int(measured);
+  calibration.threads_per_rank = int(threads);
+  calibration.pin = options.session.pin;
+  path = folder + "/machine.json";
+  ZERO_RT_TRY(take(zero_rt_calibrate(&calibration, path.c_str())));
+  if (!cached.empty())
+    cache(path, cached);
+  return {};
+}
+
+/// Leaves the budgets that no flag says to what memory there is.
+static void addBudgets(const Options &options, uint64_t ranks, std::vector<std::string> &words) {
+  const double available = double(availableMemory()) / double(ranks);
+  auto add = [&](const char *flag, double part) {
+    if (isGiven(options, flag))
+      return;
+    const auto bytes = uint64_t(available * part);
+    words.push_back(format("--%s=%llu", flag, static_cast<unsigned long long>(bytes)));
+    if (!options.quiet)
+      std::printf("%s of each rank: %s, %.0f %% of the available memory over %llu ranks\n", flag,
+                  planning::formatBytes(double(bytes)).c_str(), part * 100,
+                  static_cast<unsigned long long>(ranks));
+  };
+  add("memory-budget", kDevicePart);
+  add("host-budget", kHostPart);
+  if (options.nvmeDir.empty() && !isGiven(options, "nvme-budget"))
+    words.push_back("--nvme-budget=1"); // no disk is given: nothing fits there
+}
+
+Status addAutomaticFlags(const Options &options, uint64_t ranks, const std::string &folder,
+                         std::vector<std::string> &words) {
+  if (!isGiven(options, "machine")) {
+    std::string machine;
+    ZERO_RT_TRY(findMachine(options, ranks, folder, machine));
+    words.push_back("--machine=" + machine);
+  }
+  addBudgets(options, ranks, words);
+  const bool saysStage = isGiven(options, "zero-stage") || isGiven(options, "persist-under");
+  if (!saysStage && !isGiven(options, "zero") && !isGiven(options, "forward-only"))
+    words.push_back("--zero=auto");
+  if (!isGiven(options, "offload"))
+    words.push_back("--offload=auto");
+  std::fflush(stdout); // before zeroc prints
+  return {};
+}
+
+} // namespace zero::run
