@@ -31,7 +31,8 @@ static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
 bool plansTiles(const PhaseOptions &options) {
   return options.plan.memoryBudget.getValue() != 0 && !options.import.forwardOnly &&
-         options.dataRanks() > 1 && (options.place.stage == 3 || options.plan.isAuto());
+         options.dataRanks() > 1 && options.ranks() == options.dataRanks() &&
+         (options.place.stage == 3 || options.plan.isAuto());
 }
 
 /// Bytes of the largest parameter, or of the largest tile of one.

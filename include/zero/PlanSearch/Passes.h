@@ -9,7 +9,8 @@
 
 namespace zero {
 
-/// Whether other tiles of parameters are tried if a budget requires it.
+/// Whether other tiles of parameters are tried if a budget requires it. What is sharded along the
+/// axis tensor is not tiled.
 bool plansTiles(const PhaseOptions &options);
 
 /// The pass `zero-plan-tiles`: before differentiation, chooses the size above which parameters are
