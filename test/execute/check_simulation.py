@@ -8,6 +8,7 @@ usage: check_simulation.py DATA WORK
 import json
 import sys
 from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 from zero_test import Checks, Graph, check_refused, read_trace, run_tool
@@ -129,11 +130,55 @@ def check_explanation(checks, graph):
     text = run_tool("zero-sim", executable, f"--machine={machine}", flags)
     for words in ("of the peak", "tokens/s", "critical path: nvme", "slower than computing", "disks=24"):
         checks.that(words in text, f"'{words}' is not in {text}")
+    check_page(checks, graph, executable, [f"--machine={machine}", flags])
     for words, value in ((["use zeroc --ranks"], "ranks=4"), (["expected one of peak, "], "speed=2"),
                          (["'h2d=fast'", "a positive number"], "disks=2,h2d=fast"),
                          (["'network=2x'", "no such figure"], "network=2x")):
         check_refused(checks, value, ["--what-if", *words], "zero-sim", executable,
                       f"--machine={machine}", f"--what-if={value}")
+
+
+class Page(HTMLParser):
+    """The tags of a page that are open, and the rows and bars that it has."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.closed, self.rows, self.bars = [], [], [], 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        self.bars += tag == "rect"
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.closed.append(tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1].append(data)
+
+
+def check_page(checks, graph, executable, flags):
+    """The page is well-formed, has the figures of the report, and overwrites no input."""
+    path = graph.work / "step.html"
+    report = simulate(executable, *flags, f"--html={path}")
+    text = path.read_text()
+    page = Page(text)
+    checks.that(not page.open and not page.closed, f"open {page.open}, not open {page.closed}")
+    checks.that("<script" not in text and "http" not in text.replace("http-equiv", ""),
+                "the page needs other files")
+    checks.that(f"A step takes {report['seconds'] * 1e3:.4g} ms" in text, "the step is not told")
+    rows = {row[0]: row for row in page.rows if row}
+    for lane, seconds in report["lanes"].items():
+        checks.that(seconds == 0 or f"{seconds * 1e3:.4g} ms" in rows.get(lane, []), f"{lane}: {rows}")
+    checks.that("disks=24" in rows and "all of these" in rows, f"{list(rows)}")
+    checks.that(page.bars > sum(seconds > 0 for seconds in report["lanes"].values()), f"{page.bars}")
+    check_refused(checks, "--html over the model", ["the page would overwrite"], "zero-sim",
+                  executable, f"--html={executable}")
 
 
 def check_errors(checks, graph, executable, machine):

@@ -29,6 +29,7 @@ std::string helpText() {
          "                         node), network, h2d, d2h, host (its memory), disks\n"
          "                         (their number), disk-read, disk-write or disk-bus\n"
          "  --trace=FILE           write a timeline of all commands for ui.perfetto.dev\n"
+         "  --html=FILE            write the report as a web page, with the timeline\n"
          "  --json                 print JSON\n"
          "  --help                 print this text\n"
          "  --version              print the version\n"
@@ -70,6 +71,8 @@ static Status setFlag(Options &options, const std::string &word) {
     status = setText(options.machine, value);
   else if (name == "--trace")
     status = setText(options.trace, value);
+  else if (name == "--html")
+    status = setText(options.html, value);
   else if (name == "--what-if")
     status = setText(options.whatIf, value);
   else if (name == "--slowest")

@@ -13,6 +13,7 @@ struct Options {
   double slowest = 1;  ///< how many times longer the last rank computes
   std::string whatIf;  ///< changes of the machine; empty: none
   std::string trace;   ///< a file; empty: none
+  std::string html;    ///< a file; empty: none
   bool json = false, help = false, version = false;
 };
 

@@ -11,7 +11,7 @@ using namespace zero::planning;
 
 namespace zero::sim {
 
-static run::Profile profileOf(const Machine &machine, const Replay &replay) {
+run::Profile profileOf(const Machine &machine, const Replay &replay) {
   return run::makeProfile(
       {machine.peakFlops, machine.memoryBandwidth, machine.copyBandwidth, machine.halfFlops},
       replay.commands, replay.recordings());

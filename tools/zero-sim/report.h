@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_SIM_REPORT_H
 
 #include "explain.h"
+#include "tools/profiling/profile.h"
 #include "what_if.h"
 
 namespace zero::sim {
@@ -15,6 +16,9 @@ struct Subject {
   bool isDefault; ///< --machine was not given
   std::vector<WhatIf> whatIfs;
 };
+
+/// The tables of a profile of the step.
+run::Profile profileOf(const planning::Machine &machine, const Replay &replay);
 
 /// The step, its memory, its lanes, and the tables of a profile.
 std::string reportText(const Subject &subject, const Replay &replay);

@@ -2,7 +2,7 @@
 
 #include "simulate.h"
 
-#include "report.h"
+#include "page.h"
 #include "runtime/load/program.h"
 #include "runtime/load/validate.h"
 #include "tools/profiling/trace.h"
@@ -30,14 +30,26 @@ static Status open(const std::string &path, Executable &executable) {
                             status.getMessage().c_str());
 }
 
-static Status writeTrace(const Options &options, const Replay &replayed) {
+/// Creates a file of the option `name`, which is none of the inputs.
+static Status create(const Options &options, const char *name, const std::string &path,
+                     OutputFile &file) {
   for (const std::string &input : {options.model, options.machine})
-    if (isSameFile(options.trace, input))
-      return fail(ZERO_RT_INVALID_ARGUMENT, "the trace would overwrite '%s'",
-                  escape(input).c_str());
+    if (isSameFile(path, input))
+      return fail(ZERO_RT_INVALID_ARGUMENT, "%s would overwrite '%s'", name, escape(input).c_str());
+  return OutputFile::create(path, file);
+}
+
+static Status writeTrace(const Options &options, const Replay &replayed) {
   OutputFile file;
-  ZERO_RT_TRY(OutputFile::create(options.trace, file));
+  ZERO_RT_TRY(create(options, "the trace", options.trace, file));
   ZERO_RT_TRY(run::writeTrace(replayed.commands, replayed.recordings(), /*plan=*/nullptr, file));
+  return file.commit();
+}
+
+static Status writePage(const Options &options, const Subject &subject, const Replay &replayed) {
+  OutputFile file;
+  ZERO_RT_TRY(create(options, "the page", options.html, file));
+  ZERO_RT_TRY(file.write(reportPage(subject, replayed)));
   return file.commit();
 }
 
@@ -58,6 +70,8 @@ Status simulate(const Options &options) {
   Subject subject{executable.program, machine, options.machine.empty(), {}};
   if (!options.whatIf.empty())
     ZERO_RT_TRY(findWhatIfs(executable.program, machine, options.whatIf, subject.whatIfs));
+  if (!options.html.empty())
+    ZERO_RT_TRY(writePage(options, subject, replayed));
   std::fputs((options.json ? reportJson : reportText)(subject, replayed).c_str(), stdout);
   return {};
 }
