@@ -39,6 +39,14 @@ OpTimes::OpTimes(ModuleOp module, const Machine &machine) : machine(machine), me
       kernels[kernel.getSymNameAttr()] = describe(kernel);
 }
 
+std::pair<size_t, size_t> OpTimes::countMeasured() const {
+  const size_t known = llvm::count_if(kernels, [&](const auto &kernel) {
+    return machine.measured.contains(
+        kernelWork(kernel.second.cost.flops, kernel.second.cost.bytes));
+  });
+  return {known, kernels.size()};
+}
+
 double OpTimes::launchSeconds(LaunchOp launch) const {
   auto it = kernels.find(launch.getKernelAttr().getAttr());
   if (it == kernels.end())

@@ -3,6 +3,7 @@
 #include "zero/Pipelines/PhaseOptions.h"
 
 #include "runtime/support/checked.h"
+#include "zero/Machine/KernelProfile.h"
 #include "zero/Machine/MachineFile.h"
 #include "zero/Options/MeshAxes.h"
 
@@ -44,6 +45,9 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
                                                 : plan.machine.getValue();
   if (std::string error = zero::loadMachine(name, machine); !error.empty())
     return "--machine=" + name + ": " + error;
+  if (const std::string &path = plan.profile.getValue(); !path.empty())
+    if (std::string error = readKernelProfile(path, machine); !error.empty())
+      return "--profile=" + path + ": " + error;
   const double read = double(plan.diskRead.getValue()), write = double(plan.diskWrite.getValue());
   if (read > 0 || write > 0) {
     planning::Disk &disk = machine.disk;

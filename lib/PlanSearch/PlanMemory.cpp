@@ -70,6 +70,21 @@ static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &ch
              " of them built";
 }
 
+/// How many kernels have measured times; none is a warning, since another program was measured.
+static void reportProfile(ModuleOp module, const PhaseOptions &options,
+                          const planning::Machine &machine) {
+  if (options.plan.profile.getValue().empty())
+    return;
+  const auto [known, all] = OpTimes(module, machine).countMeasured();
+  if (known == 0)
+    emitWarning(module.getLoc()) << "--profile=" << options.plan.profile.getValue()
+                                 << ": no kernel of this program has the operations and bytes of "
+                                    "one that was measured";
+  else
+    remark::passed(module.getLoc(), remark::RemarkOpts::name("profile").category("plan"))
+        << "measured times: " + std::to_string(known) + " of " + std::to_string(all) + " kernels";
+}
+
 namespace {
 class PlanMemory : public PassWrapper<PlanMemory, OperationPass<ModuleOp>> {
 public:
@@ -112,6 +127,7 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   if (!*found)
     return refuse(module, search, nullptr, *options, budget, machine);
   reportPlan(module, search, **found);
+  reportProfile(module, *options, machine);
   return writePlan(module, **found);
 }
 

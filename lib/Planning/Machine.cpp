@@ -63,6 +63,9 @@ static double flopsRate(const Machine &machine, const KernelCost &cost) {
 }
 
 double kernelSeconds(const Machine &machine, const KernelCost &cost) {
+  if (auto known = machine.measured.find(kernelWork(cost.flops, cost.bytes));
+      known != machine.measured.end())
+    return known->second;
   const double bandwidth =
       cost.bytes <= machine.cacheBytes ? machine.cacheBandwidth : machine.memoryBandwidth;
   const double computing = cost.flops / flopsRate(machine, cost), moving = cost.bytes / bandwidth;

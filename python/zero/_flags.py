@@ -276,6 +276,10 @@ FLAGS = {
         "prefetch-bytes", "bytes", "",
         "bytes that may be added to the peak of live bytes so that gathers start early and "
         "gradients are reduced beside kernels (0; for GPUs --bucket-bytes)"),
+    "profile": Flag(
+        "profile", "text", "report.json",
+        "a report of zero-run --profile --report-json: plan with its times of kernels instead of "
+        "those that --machine gives"),
     "ranks": Flag(
         "ranks", "integer", "N",
         "data-parallel ranks"),
@@ -425,6 +429,7 @@ class Flags(TypedDict, total=False):
     persist_under: Union[int, str]
     precision: Literal["fp32", "bf16", "fp16"]
     prefetch_bytes: Union[int, str]
+    profile: _Path
     ranks: int
     ranks_per_node: int
     recompute: Literal["cheap", "none"]

@@ -101,8 +101,10 @@ private:
     const std::string &word = words[at];
     size_t equals = word.find('=');
     std::string name = word == "-v" ? "--verbose" : word.substr(0, equals);
+    // With a file it is zeroc's: times that a run before has measured.
+    const bool isForeign = name == "--profile" && equals != std::string::npos;
     for (const Flag &flag : flags()) {
-      if (name != std::string("--") + flag.name)
+      if (isForeign || name != std::string("--") + flag.name)
         continue;
       if (!given.insert(name).second && !flag.repeats)
         return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' is given twice", name.c_str());

@@ -22,6 +22,8 @@ std::string helpText() {
          "                         " +
          machinePresets() +
          " (the first)\n"
+         "  --profile=FILE         a report of zero-run --profile --report-json: take its\n"
+         "                         times of kernels\n"
          "  --slowest=FACTOR       the last rank computes FACTOR times more slowly (1)\n"
          "  --what-if=CHANGES      the step on changed machines: NAME=VALUE,... where a\n"
          "                         value is a number, a rate (25GB/s) or a factor (2x),\n"
@@ -71,6 +73,8 @@ static Status setFlag(Options &options, const std::string &word) {
     status = setText(options.machine, value);
   else if (name == "--trace")
     status = setText(options.trace, value);
+  else if (name == "--profile")
+    status = setText(options.profile, value);
   else if (name == "--html")
     status = setText(options.html, value);
   else if (name == "--what-if")

@@ -11,6 +11,7 @@ struct Options {
   std::string model;
   std::string machine; ///< a preset or a file; empty: the default preset
   double slowest = 1;  ///< how many times longer the last rank computes
+  std::string profile; ///< a report with measured times of kernels; empty: none
   std::string whatIf;  ///< changes of the machine; empty: none
   std::string trace;   ///< a file; empty: none
   std::string html;    ///< a file; empty: none

@@ -6,6 +6,7 @@
 #include "runtime/load/program.h"
 #include "runtime/load/validate.h"
 #include "tools/profiling/trace.h"
+#include "zero/Machine/KernelProfile.h"
 #include "zero/Machine/MachineFile.h"
 
 #include <cstdio>
@@ -64,6 +65,9 @@ Status simulate(const Options &options) {
                                : options.machine;
   if (std::string error = loadMachine(name, machine); !error.empty())
     return Status(ZERO_RT_BAD_FILE, error);
+  if (!options.profile.empty())
+    if (std::string error = readKernelProfile(options.profile, machine); !error.empty())
+      return Status(ZERO_RT_BAD_FILE, "--profile: " + error);
   const Replay replayed = replay(executable.program, machine, options.slowest);
   if (!options.trace.empty())
     ZERO_RT_TRY(writeTrace(options, replayed));

@@ -316,8 +316,9 @@ void Checker::checkBudget() {
                                "determine how much is recomputed");
   if (!hasBudget && !isAuto && !phases.offload.any() && !isGiven("prefetch-bytes") &&
       phases.kernels.device != Device::Cuda)
-    expectAbsent("machine", "no --memory-budget, --activation-budget, --zero=auto, --offload-... "
-                            "or --prefetch-bytes");
+    for (StringRef flag : {"machine", "profile"})
+      expectAbsent(flag, "no --memory-budget, --activation-budget, --zero=auto, --offload-... "
+                         "or --prefetch-bytes");
 }
 
 void Checker::checkTiers() {

@@ -45,6 +45,8 @@ public:
   double seconds(mlir::Operation *op) const;
   /// The part of these seconds that a collective takes independently of its bytes.
   double latency(mlir::Operation *op) const;
+  /// The kernels whose times the machine has measured, and all of them.
+  std::pair<size_t, size_t> countMeasured() const;
   /// Bytes that cross the connection of each node of the machine in one execution of `op`.
   double networkBytes(CollectiveOpInterface op) const;
 

@@ -8,7 +8,10 @@
 #ifndef ZERO_PLANNING_MACHINE_H
 #define ZERO_PLANNING_MACHINE_H
 
+#include <cmath>
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,6 +67,16 @@ struct HostLink {
 };
 
 /// The fields of machine.proto. Defaults are those of the preset `cpu`: a core of a server with
+/// The work of a launch by which times that were measured are found again: operations and bytes, as
+/// the compiler counts them.
+struct KernelWork {
+  uint64_t flops = 0, bytes = 0;
+  auto operator<=>(const KernelWork &) const = default;
+};
+inline KernelWork kernelWork(double flops, double bytes) {
+  return {uint64_t(std::llround(flops)), uint64_t(std::llround(bytes))};
+}
+
 /// AVX-512, beside one other core that shares its memory.
 struct Machine {
   std::string name = "cpu";
@@ -96,6 +109,8 @@ struct Machine {
   Host host;
   HostLink hostToDevice, deviceToHost;
   double price = 0; ///< of a node for an hour, in any currency; 0: not known
+
+  std::map<KernelWork, double> measured; ///< seconds of launches, instead of what the figures give
 };
 
 enum class KernelKind { Native, Product, Convolution, Attention };

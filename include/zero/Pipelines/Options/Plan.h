@@ -139,6 +139,11 @@ struct PlanOptions : Group {
       llvm::cl::desc("the machine whose speed plans assume: a preset or a file "
                      "written by zero-run --calibrate (cpu, for GPUs h100)"),
       llvm::cl::value_desc("name|file")};
+  Option<std::string> profile{
+      parent, "profile",
+      llvm::cl::desc("a report of zero-run --profile --report-json: plan with its times of kernels "
+                     "instead of those that --machine gives"),
+      llvm::cl::value_desc("report.json")};
   Option<ByteSize> diskRead{
       parent, "disk-read",
       llvm::cl::desc("read bandwidth of the disk of the nvme tier in bytes per second, for all "
