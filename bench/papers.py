@@ -104,6 +104,15 @@ def checkpoint_intensity(h):
     return 24 * h
 
 
+# Model FLOPs utilization, as llm-foundry (scripts/train/benchmarking/README.md) and torchtitan count.
+
+def model_utilization(p, l, h, s, tokens_per_second, peak=989.5e12):
+    """Operations of the model over what a GPU can compute, of `tokens_per_second` for each GPU:
+    forward and twice that backward, all scores of attention, nothing that is recomputed. torchtitan
+    leaves embeddings out of `p`."""
+    return (6 * p + 12 * l * h * s) * tokens_per_second / peak
+
+
 # Ratel (Fuyou, LoHan), arXiv 2403.06504. Its TFLOPS count a second forward pass.
 
 def counted_rate(p, tokens_per_second):

@@ -77,6 +77,28 @@ def check_megatron(checks):
         near(checks, f"{name}, selective recomputation", 100 * more, percent, 0.05)
 
 
+#: llm-foundry, H100 80GB BF16: parameters, layers, width, tokens, GPUs, tokens/s, MFU in percent.
+FOUNDRY = [(64862437376, 80, 8192, 2048, 64, 66523, 42.57),
+           (30019254272, 48, 7168, 8192, 8, 11072, 29.92),
+           (12853954560, 40, 5120, 2048, 64, 307209, 39.86),
+           (12848711680, 40, 5120, 1024, 8, 44019, 44.27),
+           (6918905856, 32, 4096, 65536, 8, 15654, 28.59),
+           (6658859008, 32, 4096, 2048, 8, 85144, 46.44),
+           (1315950592, 24, 2048, 2048, 64, 2841754, 40.85)]
+#: torchtitan, Llama 3.1 8B on H100s, which "achieves 33% to 39%": tokens/s of a GPU, MFU.
+TITAN = [(5762, 33), (5605, 33), (6667, 39)]
+TITAN_PARAMETERS = 8030261248 - 128256 * 4096  # without embeddings
+
+
+def check_utilization(checks):
+    for p, l, h, s, gpus, tokens, percent in FOUNDRY:
+        near(checks, f"llm-foundry, {p} parameters, {s} tokens",
+             100 * papers.model_utilization(p, l, h, s, tokens / gpus), percent, 0.1)
+    for tokens, percent in TITAN:
+        near(checks, f"torchtitan, {tokens} tokens/s",
+             100 * papers.model_utilization(TITAN_PARAMETERS, 32, 4096, 8192, tokens), percent, 1)
+
+
 def check_ratel(checks):
     for p, tokens, tera in ((13e9, 1376, 143.1), (175e9, 62.1, 86.9)):
         near(checks, f"{tokens} tokens/s", papers.counted_rate(p, tokens) / 1e12, tera, tera / 100)
@@ -103,6 +125,7 @@ def main():
     checks = Checks()
     check_infinity(checks)
     check_megatron(checks)
+    check_utilization(checks)
     check_ratel(checks)
     check_others(checks)
     checks.finish()
