@@ -150,7 +150,7 @@ bool Evaluation::comesAndGoes(int64_t root) const {
          !isPersistent(storage->roots()[root], storage->numPositions());
 }
 
-/// Calls `touch(root, place, bytes)` for what `launch` reads, writes and uses as workspace, besides
+/// Calls `touch(place, bytes)` for what `launch` reads, writes and uses as workspace, besides
 /// state.
 void Evaluation::forEachTouched(LaunchOp launch,
                                 function_ref<void(const Place &place, int64_t bytes)> touch) const {

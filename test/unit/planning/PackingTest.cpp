@@ -161,6 +161,20 @@ TEST(Packing, AHundredLifetimesAreWithinTwoPercent) {
   EXPECT_GE(proven, rounds * 9 / 10);
 }
 
+TEST(Packing, EnoughIsReachedWhereTheSmallestArenaIs) {
+  std::mt19937 random(11);
+  for (int turn = 0; turn < 50; ++turn) {
+    const std::vector<Lifetime> lifetimes = randomLifetimes(random, 40, 20, 5000);
+    const Packing smallest = pack(lifetimes, kAlignment);
+    for (int64_t enough : {smallest.bytes, smallest.bytes * 9 / 8, smallest.bytes - kAlignment}) {
+      const Packing first = pack(lifetimes, kAlignment, enough);
+      expectLegal(lifetimes, first);
+      EXPECT_EQ(first.bytes <= enough, smallest.bytes <= enough) << "turn " << turn;
+      EXPECT_TRUE(!first.optimal || first.bytes == smallest.bytes) << "turn " << turn;
+    }
+  }
+}
+
 TEST(Packing, NothingTakesNothing) {
   Packing packing = pack({}, kAlignment);
   EXPECT_TRUE(packing.offsets.empty());
