@@ -50,7 +50,7 @@ std::vector<RecomputePlan> PlanLister::list() {
   for (ActivationPlan &activations : whole) {
     planning::Kept kept = model.keptOf(activations);
     add(std::move(activations), kept);
-    plans.back().isFlag = true;
+    plans.back().isFlag = &activations == &whole.front(); // --checkpoint=layer
   }
   plans.front().isFlag = true; // --checkpoint=none
   return std::move(plans);

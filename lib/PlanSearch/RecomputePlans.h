@@ -13,7 +13,7 @@ struct RecomputePlan {
   ActivationPlan activations;
   double leastSeconds = 0; ///< lower bound of the recomputation in a step
   int64_t leastBytes = 0;  ///< that are live when forward ends
-  bool isFlag = false;     ///< what a flag without a planner says
+  bool isFlag = false;     ///< what --checkpoint=none or layer says
 };
 
 /// Lists plans for a step that has kernels, beginning with the one that recomputes nothing: by
