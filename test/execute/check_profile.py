@@ -199,7 +199,7 @@ def check_errors(checks, graph, executable):
             (["cannot write '/nonexistent/t.json'"], "--trace=/nonexistent/t.json"),
             (["input of this run"], f"--trace={executable}"),
             (["--trace", "expected a file"], "--trace="),
-            (["--profile", "takes no value"], "--profile=t.json")):
+            (["--profile", "an option of zeroc needs a model"], "--profile=t.json")):
         check_refused(checks, f"{flags}", words, *run, *flags)
     few = ["zero-run", executable, graph.data_flag, "--steps=2"]
     check_refused(checks, "two steps", ["--profile needs at least 3 steps", "this run has 2"],
