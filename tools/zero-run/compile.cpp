@@ -3,6 +3,8 @@
 #include "compile.h"
 
 #include "automatic.h"
+#include "runtime/format/limits.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/temporary.h"
 #include "tools/process/process.h"
 
@@ -101,8 +103,11 @@ static uint64_t ranksOf(const Options &options, const Job &job) {
       word = "--mesh=" + options.compilerFlags[i + 1];
     if (!word.starts_with("--mesh="))
       continue;
-    for (size_t at = word.find('='); (at = word.find('=', at + 1)) != std::string::npos;)
-      ranks *= std::max<uint64_t>(std::strtoull(word.c_str() + at + 1, nullptr, 10), 1);
+    for (size_t at = word.find('='); (at = word.find('=', at + 1)) != std::string::npos;) {
+      uint64_t size = 0;
+      if (parseInteger(word.substr(at + 1, word.find(',', at) - at - 1), size) && size > 0)
+        ranks = std::min<uint64_t>(ranks * std::min<uint64_t>(size, kMostRanks), kMostRanks);
+    }
     return ranks;
   }
   return job.isOneOfMany() ? uint64_t(job.processes()) * options.ranksPerProcess.value_or(1) : 1;
