@@ -6,6 +6,7 @@
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
+#include "runtime/format/limits.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,6 +17,8 @@
 using namespace mlir;
 
 namespace zero {
+
+static_assert(kTensorAlignment == rt::kSliceAlignment, "zero-sim computes slices of other ranks");
 
 static proto::Role roleOf(Role role) {
   switch (role) {

@@ -123,16 +123,32 @@ def check_explanation(checks, graph):
         checks.that(link["bytes"] == report["moved_bytes"][name], f"{name}: {link}")
         checks.that(abs(link["needs"] * report["lanes"]["compute"] / link["bytes"] - 1) < 1e-6,
                     f"{name}: {link}")
-    changed = report["what_if"]
+    steps = report["what_if"]
+    changed = {change: each["seconds"] for change, each in steps.items()}
+    for each in steps.values():
+        rate = tokens / each["seconds"]
+        checks.that(each["ranks"] == 1 and each["tokens"] == tokens, f"{each}")
+        checks.that(abs(each["tokens_per_second"] / rate - 1) < 1e-6, f"{each}")
+        checks.that(abs(each["tokens_per_price"] / (rate * 3600 / 0.5) - 1) < 1e-6, f"{each}")
     # The bus limits the drives, so that more of them do not help.
     checks.that(changed["disks=24"] == step and changed["disk-bus=40GB/s"] < 0.9 * step, f"{changed}")
     checks.that(changed["all of these"] < changed["disk-bus=40GB/s"], f"{changed}")
     text = run_tool("zero-sim", executable, f"--machine={machine}", flags)
-    for words in ("of the peak", "tokens/s", "critical path: nvme", "slower than computing", "disks=24"):
+    for words in ("of the peak", "tokens/s", "critical path: nvme", "slower than computing", "disks=24",
+                  "tokens/price"):
         checks.that(words in text, f"'{words}' is not in {text}")
     check_page(checks, graph, executable, [f"--machine={machine}", flags])
-    for words, value in ((["use zeroc --ranks"], "ranks=4"), (["expected one of peak, "], "speed=2"),
-                         (["'h2d=fast'", "a positive number"], "disks=2,h2d=fast"),
+    for words, value in ((["expected one of ranks, peak, ", "got 'speed'"], "speed=2"),
+                         (["expected one of ranks, ", "got ''"], "disks=2,"),
+                         (["'h2d=fast'", "a positive number, a rate as '25GB/s'"], "disks=2,h2d=fast"),
+                         (["'h2d'", "a positive number", "got ''"], "h2d"),
+                         (["'h2d=25GB'", "a positive number"], "h2d=25GB"),
+                         (["'peak=25GB/s'", "a rate as '25GFLOP/s'"], "peak=25GB/s"),
+                         (["'disks=2GB/s'", "a positive number, or a factor"], "disks=2GB/s"),
+                         (["'disks=0'", "a positive number"], "disks=0"),
+                         (["'d2h=-1x'", "a positive number"], "d2h=-1x"),
+                         (["'d2h=1e300TB/s'", "a positive number"], "d2h=1e300TB/s"),
+                         (["'h2d=3x'", "expected one change of h2d, got two"], "h2d=2x,h2d=3x"),
                          (["'network=2x'", "no such figure"], "network=2x")):
         check_refused(checks, value, ["--what-if", *words], "zero-sim", executable,
                       f"--machine={machine}", f"--what-if={value}")

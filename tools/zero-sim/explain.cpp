@@ -142,16 +142,20 @@ std::string explanationText(const Explanation &explanation, double seconds) {
   return text + criticalText(explanation, seconds) + linksText(explanation);
 }
 
+void writeTokens(JsonWriter &json, const Explanation &explanation) {
+  json.member("tokens", explanation.tokens);
+  json.member("tokens_per_second", explanation.tokensPerSecond);
+  if (explanation.tokensPerPrice)
+    json.member("tokens_per_price", *explanation.tokensPerPrice);
+}
+
 void writeExplanation(JsonWriter &json, const Explanation &explanation) {
   json.object([&] {
     json.member("flops", explanation.flops);
     json.member("recomputed_flops", explanation.again);
     json.member("flops_per_second", explanation.flopsPerSecond);
     json.member("peak_share", explanation.peakShare);
-    json.member("tokens", explanation.tokens);
-    json.member("tokens_per_second", explanation.tokensPerSecond);
-    if (explanation.tokensPerPrice)
-      json.member("tokens_per_price", *explanation.tokensPerPrice);
+    writeTokens(json, explanation);
     json.key("critical_path").object([&] {
       for (size_t lane = 0; lane < explanation.critical.size(); ++lane)
         if (explanation.critical[lane] > 0)

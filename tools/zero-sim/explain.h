@@ -38,6 +38,9 @@ Explanation explain(const rt::proto::Program &program, const planning::Machine &
 /// Lines of text.
 std::string explanationText(const Explanation &explanation, double seconds);
 
+/// Members of a JSON object: tokens of a step, a second and, if known, for a price of 1.
+void writeTokens(rt::JsonWriter &json, const Explanation &explanation);
+
 /// A JSON object.
 void writeExplanation(rt::JsonWriter &json, const Explanation &explanation);
 

@@ -165,12 +165,15 @@ static std::string linksTable(const Explanation &explanation) {
   return table.finish();
 }
 
-static std::string whatIfTable(const std::vector<WhatIf> &found, double seconds) {
-  Table table({"what if", "step", "change"});
-  for (const WhatIf &each : found)
-    table.row({each.change, milliseconds(each.seconds),
-               format("%+.1f %%", 100 * (each.seconds / seconds - 1))});
-  return table.finish();
+static std::string whatIfSection(const Subject &subject, double seconds) {
+  std::string note = "The same step after one change, or after all of them.";
+  for (const std::string &more : ranksNotes(subject.whatIfs, subject.program, subject.machine))
+    note += " " + more;
+  const std::vector<std::vector<std::string>> rows = whatIfRows(subject.whatIfs, seconds);
+  Table table(rows.front());
+  for (size_t i = 1; i < rows.size(); ++i)
+    table.row(rows[i]);
+  return section("What if", note, table.finish());
 }
 
 static std::string kindsTable(const run::Profile &profile) {
@@ -222,8 +225,7 @@ std::string reportPage(const Subject &subject, const Replay &replay) {
                     "takes: the operations a second over the operations for each byte.",
                     linksTable(explanation));
   if (!subject.whatIfs.empty())
-    body += section("What if", "The same step on changed machines.",
-                    whatIfTable(subject.whatIfs, seconds));
+    body += whatIfSection(subject, seconds);
   body += section("Kernels and transfers", "", kindsTable(profileOf(subject.machine, replay)));
   return std::string("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -2,12 +2,13 @@
 
 #include "what_if.h"
 
+#include "runtime/format/limits.h"
 #include "runtime/support/checked.h"
+#include "scale_ranks.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <span>
+#include <set>
 
 using namespace zero::rt;
 using namespace zero::planning;
@@ -15,55 +16,73 @@ using namespace zero::planning;
 namespace zero::sim {
 
 namespace {
-/// A name, and the figures of a machine that it changes.
+/// A name, the figures of a machine that it changes, and their unit.
 struct Knob {
   const char *name;
+  const char *unit; ///< of values with a prefix; null: a number
   std::vector<double *> (*of)(Machine &machine);
+};
+
+/// What is simulated.
+struct Setting {
+  Machine machine;
+  uint32_t ranks;
 };
 } // namespace
 
 static constexpr Knob kKnobs[] = {
-    {"peak", [](Machine &m) { return std::vector{&m.peakFlops, &m.halfFlops}; }},
-    {"memory", [](Machine &m) { return std::vector{&m.memoryBandwidth, &m.copyBandwidth}; }},
-    {"node", [](Machine &m) { return std::vector{&m.gather.bandwidth, &m.reduce.bandwidth}; }},
-    {"network", [](Machine &m) { return std::vector{&m.network.bandwidth}; }},
-    {"h2d", [](Machine &m) { return std::vector{&m.hostToDevice.bandwidth}; }},
-    {"d2h", [](Machine &m) { return std::vector{&m.deviceToHost.bandwidth}; }},
-    {"host", [](Machine &m) { return std::vector{&m.host.memoryBandwidth}; }},
-    {"disks", [](Machine &m) { return std::vector{&m.disk.count}; }},
-    {"disk-read", [](Machine &m) { return std::vector{&m.disk.read}; }},
-    {"disk-write", [](Machine &m) { return std::vector{&m.disk.write}; }},
-    {"disk-bus", [](Machine &m) { return std::vector{&m.disk.bus}; }},
+    {"peak", "FLOP/s", [](Machine &m) { return std::vector{&m.peakFlops, &m.halfFlops}; }},
+    {"memory", "B/s", [](Machine &m) { return std::vector{&m.memoryBandwidth, &m.copyBandwidth}; }},
+    {"node", "B/s",
+     [](Machine &m) { return std::vector{&m.gather.bandwidth, &m.reduce.bandwidth}; }},
+    {"network", "B/s", [](Machine &m) { return std::vector{&m.network.bandwidth}; }},
+    {"h2d", "B/s", [](Machine &m) { return std::vector{&m.hostToDevice.bandwidth}; }},
+    {"d2h", "B/s", [](Machine &m) { return std::vector{&m.deviceToHost.bandwidth}; }},
+    {"host", "B/s", [](Machine &m) { return std::vector{&m.host.memoryBandwidth}; }},
+    {"disks", nullptr, [](Machine &m) { return std::vector{&m.disk.count}; }},
+    {"disk-read", "B/s", [](Machine &m) { return std::vector{&m.disk.read}; }},
+    {"disk-write", "B/s", [](Machine &m) { return std::vector{&m.disk.write}; }},
+    {"disk-bus", "B/s", [](Machine &m) { return std::vector{&m.disk.bus}; }},
 };
 
 static std::string knobNames() {
-  std::string names;
+  std::string names = "ranks";
   for (const Knob &knob : kKnobs)
-    names += (names.empty() ? "" : ", ") + std::string(knob.name);
+    names += ", " + std::string(knob.name);
   return names;
 }
 
-/// A number that may be followed by `suffix`.
+/// A positive number that is followed by `suffix`, times `scale`.
 static bool parse(std::string text, std::string_view suffix, double scale, double &number) {
   if (!text.ends_with(suffix))
     return false;
   text.resize(text.size() - suffix.size());
-  if (!parseReal(text, number) || !(number > 0))
+  if (!parseReal(text, number))
     return false;
   number *= scale;
-  return true;
+  return number > 0 && std::isfinite(number);
 }
 
-static Status setFigures(const std::vector<double *> &figures, const std::string &value) {
+/// A number of the knob's unit.
+static bool parseFigure(const Knob &knob, const std::string &text, double &number) {
+  static constexpr std::pair<const char *, double> kPrefixes[] = {
+      {"T", 1e12}, {"G", 1e9}, {"M", 1e6}};
+  if (parse(text, "", 1, number))
+    return true;
+  return knob.unit && std::ranges::any_of(kPrefixes, [&](const auto &prefix) {
+           return parse(text, std::string(prefix.first) + knob.unit, prefix.second, number);
+         });
+}
+
+static Status setFigures(const Knob &knob, const std::string &value, Machine &machine) {
   double number = 0;
   const bool isFactor = parse(value, "x", 1, number);
-  const bool isGiven = isFactor || parse(value, "TB/s", 1e12, number) ||
-                       parse(value, "GB/s", 1e9, number) || parse(value, "MB/s", 1e6, number) ||
-                       parse(value, "", 1, number);
-  if (!isGiven)
-    return Status(ZERO_RT_INVALID_ARGUMENT,
-                  "expected a positive number, a rate as '25GB/s', or a factor as '2x'");
-  for (double *figure : figures) {
+  const std::string rate = knob.unit ? format(", a rate as '25G%s'", knob.unit) : "";
+  if (!isFactor && !parseFigure(knob, value, number))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "expected a positive number%s, or a factor as '2x', got '%s'", rate.c_str(),
+                escape(value).c_str());
+  for (double *figure : knob.of(machine)) {
     if (*figure <= 0)
       return Status(ZERO_RT_INVALID_ARGUMENT, "the machine description has no such figure");
     *figure = isFactor ? *figure * number : number;
@@ -71,17 +90,29 @@ static Status setFigures(const std::vector<double *> &figures, const std::string
   return {};
 }
 
-static Status apply(const std::string &change, Machine &machine) {
-  const size_t equals = change.find('=');
-  const std::string name = change.substr(0, equals);
-  const std::string value = equals == std::string::npos ? "" : change.substr(equals + 1);
+static Status setRanks(const std::string &value, uint32_t &ranks) {
+  double number = 0;
+  uint32_t whole = 0;
+  if (parse(value, "x", ranks, number) && number == std::floor(number) && number <= kMostRanks)
+    whole = uint32_t(number);
+  else if (!parseInteger(value, whole))
+    whole = 0;
+  if (whole < 1 || whole > kMostRanks)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "expected 1 to %u ranks, or a factor as '2x' of the program's %u, got '%s'",
+                kMostRanks, ranks, escape(value).c_str());
+  ranks = whole;
+  return {};
+}
+
+static Status apply(const std::string &name, const std::string &value, Setting &setting) {
   if (name == "ranks")
-    return Status(ZERO_RT_INVALID_ARGUMENT,
-                  "a program has the ranks that it was compiled for: use zeroc --ranks");
+    return setRanks(value, setting.ranks);
   const auto *knob = std::ranges::find_if(kKnobs, [&](const Knob &k) { return name == k.name; });
   if (knob == std::end(kKnobs))
-    return fail(ZERO_RT_INVALID_ARGUMENT, "expected one of %s", knobNames().c_str());
-  return setFigures(knob->of(machine), value);
+    return fail(ZERO_RT_INVALID_ARGUMENT, "expected one of %s, got '%s'", knobNames().c_str(),
+                escape(name).c_str());
+  return setFigures(*knob, value, setting.machine);
 }
 
 static std::vector<std::string> split(const std::string &text) {
@@ -94,41 +125,109 @@ static std::vector<std::string> split(const std::string &text) {
   return parts;
 }
 
-Status findWhatIfs(const proto::Program &program, const Machine &machine,
-                   const std::string &changes, std::vector<WhatIf> &found) {
-  auto simulate = [&](const Machine &changed, const std::string &name) {
-    const Replay step = replay(program, changed, /*slowest=*/1);
-    found.push_back({name, step.timeline.seconds});
-  };
-  Machine all = machine;
-  for (const std::string &change : split(changes)) {
-    Machine one = machine;
-    for (Machine *changed : {&one, &all})
-      if (Status status = apply(change, *changed); !status.ok())
-        return fail(status.getCode(), "--what-if: '%s': %s", escape(change).c_str(),
-                    status.getMessage().c_str());
-    simulate(one, change);
+static Status simulate(const proto::Program &program, const Setting &setting,
+                       const std::string &name, std::vector<WhatIf> &found) {
+  proto::Program scaled;
+  const bool isSame = setting.ranks == program.ranks();
+  if (!isSame) {
+    scaled = program;
+    ZERO_RT_TRY(scaleRanks(scaled, setting.ranks));
   }
-  if (found.size() > 1)
-    simulate(all, "all of these");
+  const proto::Program &step = isSame ? program : scaled;
+  const Replay replayed = replay(step, setting.machine, /*slowest=*/1);
+  found.push_back(
+      {name, setting.ranks, replayed.timeline.seconds, explain(step, setting.machine, replayed)});
   return {};
 }
 
+/// Applies a change to both `alone` and `all`, which has the changes before it.
+static Status applyBoth(const std::string &change, std::set<std::string> &changed, Setting &alone,
+                        Setting &all) {
+  const size_t equals = change.find('=');
+  const std::string name = change.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : change.substr(equals + 1);
+  ZERO_RT_TRY(apply(name, value, alone));
+  ZERO_RT_TRY(apply(name, value, all));
+  return changed.insert(name).second
+             ? Status()
+             : fail(ZERO_RT_INVALID_ARGUMENT, "expected one change of %s, got two", name.c_str());
+}
+
+Status findWhatIfs(const proto::Program &program, const Machine &machine,
+                   const std::string &changes, std::vector<WhatIf> &found) {
+  Setting all{machine, program.ranks()};
+  std::set<std::string> changed;
+  for (const std::string &change : split(changes)) {
+    Setting alone{machine, program.ranks()};
+    Status status = applyBoth(change, changed, alone, all);
+    if (status.ok())
+      status = simulate(program, alone, change, found);
+    if (!status.ok())
+      return fail(status.getCode(), "--what-if: '%s': %s", escape(change).c_str(),
+                  status.getMessage().c_str());
+  }
+  return found.size() > 1 ? simulate(program, all, "all of these", found) : Status();
+}
+
+std::vector<std::string> ranksNotes(const std::vector<WhatIf> &found, const proto::Program &program,
+                                    const Machine &machine) {
+  std::vector<std::string> notes;
+  const auto isOther = [&](const WhatIf &each) { return each.ranks != program.ranks(); };
+  if (std::ranges::any_of(found, isOther))
+    notes.push_back(format("On other ranks than %u, each rank keeps its batch, so that the global "
+                           "batch changes, and commands keep their order.",
+                           program.ranks()));
+  const auto isBeyond = [&](const WhatIf &each) {
+    return isOther(each) && int64_t(each.ranks) > machine.ranks;
+  };
+  if (machine.network.ranksPerNode == 0 && std::ranges::any_of(found, isBeyond))
+    notes.emplace_back("The machine description has no network: all ranks are on one node.");
+  return notes;
+}
+
+std::vector<std::vector<std::string>> whatIfRows(const std::vector<WhatIf> &found, double seconds) {
+  const auto hasTokens = [](const WhatIf &each) { return each.explanation.tokens > 0; };
+  const bool tokens = std::ranges::any_of(found, hasTokens);
+  const bool price = tokens && found.front().explanation.tokensPerPrice.has_value();
+  std::vector<std::vector<std::string>> rows{{"what if", "ms a step", "change"}};
+  if (tokens)
+    rows.front().emplace_back("tokens/s");
+  if (price)
+    rows.front().emplace_back("tokens/price");
+  for (const WhatIf &each : found) {
+    rows.push_back({each.change, format("%.4g", each.seconds * 1e3),
+                    format("%+.1f %%", 100 * (each.seconds / seconds - 1))});
+    if (tokens)
+      rows.back().push_back(format("%.5g", each.explanation.tokensPerSecond));
+    if (price)
+      rows.back().push_back(format("%.4g", each.explanation.tokensPerPrice.value_or(0)));
+  }
+  return rows;
+}
+
 std::string whatIfText(const std::vector<WhatIf> &found, double seconds) {
-  size_t width = std::size("what if") - 1;
-  for (const WhatIf &each : found)
-    width = std::max(width, each.change.size());
-  std::string text = format("%-*s  %12s  %8s\n", int(width), "what if", "ms a step", "change");
-  for (const WhatIf &each : found)
-    text += format("%-*s  %12.4g  %+7.1f %%\n", int(width), each.change.c_str(), each.seconds * 1e3,
-                   100 * (each.seconds / seconds - 1));
+  const std::vector<std::vector<std::string>> rows = whatIfRows(found, seconds);
+  size_t width = 0;
+  for (const std::vector<std::string> &row : rows)
+    width = std::max(width, row.front().size());
+  std::string text;
+  for (const std::vector<std::string> &row : rows) {
+    text += format("%-*s", int(width), row.front().c_str());
+    for (size_t i = 1; i < row.size(); ++i)
+      text += format("  %*s", int(std::max<size_t>(rows.front()[i].size(), 10)), row[i].c_str());
+    text += "\n";
+  }
   return text;
 }
 
 void writeWhatIf(JsonWriter &json, const std::vector<WhatIf> &found) {
   json.object([&] {
     for (const WhatIf &each : found)
-      json.member(each.change, each.seconds);
+      json.key(each.change).object([&] {
+        json.member("ranks", each.ranks);
+        json.member("seconds", each.seconds);
+        writeTokens(json, each.explanation);
+      });
   });
 }
 
