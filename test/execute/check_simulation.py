@@ -92,6 +92,8 @@ def check_whatif(checks, executable, machine):
                 f"nobody waits: {slow['profile']['ranks']}")
     checks.that(slow["profile"]["ranks"][1]["waiting"] == 0, "the slow rank waits")
     checks.that(slow["seconds"] > plain["seconds"] + 0.9 * plain["lanes"]["compute"], "not slower")
+    same = simulate(executable, "--slowest=2", "--what-if=peak=1x")["what_if"]["peak=1x"]
+    checks.that(same["seconds"] == slow["seconds"], f"the slow rank is not slow: {same}")
     for preset in ("a100", "h100", "h200"): # whose lanes overlap
         gpu = simulate(executable, f"--machine={preset}")
         busy = gpu["lanes"]["compute"] + gpu["lanes"]["collective"]

@@ -73,7 +73,8 @@ Status simulate(const Options &options) {
     ZERO_RT_TRY(writeTrace(options, replayed));
   Subject subject{executable.program, machine, options.machine.empty(), {}};
   if (!options.whatIf.empty())
-    ZERO_RT_TRY(findWhatIfs(executable.program, machine, options.whatIf, subject.whatIfs));
+    ZERO_RT_TRY(
+        findWhatIfs(executable.program, machine, options.slowest, options.whatIf, subject.whatIfs));
   if (!options.html.empty())
     ZERO_RT_TRY(writePage(options, subject, replayed));
   std::fputs((options.json ? reportJson : reportText)(subject, replayed).c_str(), stdout);

@@ -27,6 +27,7 @@ struct Knob {
 struct Setting {
   Machine machine;
   uint32_t ranks;
+  double slowest; ///< see replay()
 };
 } // namespace
 
@@ -134,7 +135,7 @@ static Status simulate(const proto::Program &program, const Setting &setting,
     ZERO_RT_TRY(scaleRanks(scaled, setting.ranks));
   }
   const proto::Program &step = isSame ? program : scaled;
-  const Replay replayed = replay(step, setting.machine, /*slowest=*/1);
+  const Replay replayed = replay(step, setting.machine, setting.slowest);
   found.push_back(
       {name, setting.ranks, replayed.timeline.seconds, explain(step, setting.machine, replayed)});
   return {};
@@ -153,12 +154,12 @@ static Status applyBoth(const std::string &change, std::set<std::string> &change
              : fail(ZERO_RT_INVALID_ARGUMENT, "expected one change of %s, got two", name.c_str());
 }
 
-Status findWhatIfs(const proto::Program &program, const Machine &machine,
+Status findWhatIfs(const proto::Program &program, const Machine &machine, double slowest,
                    const std::string &changes, std::vector<WhatIf> &found) {
-  Setting all{machine, program.ranks()};
+  Setting all{machine, program.ranks(), slowest};
   std::set<std::string> changed;
   for (const std::string &change : split(changes)) {
-    Setting alone{machine, program.ranks()};
+    Setting alone{machine, program.ranks(), slowest};
     Status status = applyBoth(change, changed, alone, all);
     if (status.ok())
       status = simulate(program, alone, change, found);

@@ -21,9 +21,10 @@ struct WhatIf {
 /// Simulates the step with each of `changes`, "NAME=VALUE,...", alone, and, if there are several,
 /// with all of them. A value is a number, a number with the unit of the figure ("25GB/s",
 /// "300TFLOP/s") or a factor ("2x"). With other ranks each rank keeps its batch; see
-/// scale_ranks.h. Errors name the change and say what is expected.
+/// scale_ranks.h. The last rank computes `slowest` times longer, as without a change. Errors name
+/// the change and say what is expected.
 rt::Status findWhatIfs(const rt::proto::Program &program, const planning::Machine &machine,
-                       const std::string &changes, std::vector<WhatIf> &found);
+                       double slowest, const std::string &changes, std::vector<WhatIf> &found);
 
 /// Sentences about the steps on other ranks than `program` has; none: there are no such steps.
 std::vector<std::string> ranksNotes(const std::vector<WhatIf> &found,
