@@ -25,6 +25,7 @@
 #include "Contraction.h"
 #include "Masking.h"
 #include "Movement.h"
+#include "zero/Ops/Concat.h"
 
 #include "mlir/IR/Remarks.h"
 
@@ -123,20 +124,20 @@ static Value headsNode(NodeBuilder &builder, Value value, const HeadTensor &form
 /// Queries, keys and values of `node` as [batch, heads, rows, width].
 static std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
                                        const AttentionForm &form) {
-  std::array<Value, 3> parts;
-  int64_t start = 0;
-  for (auto [index, tensor] : llvm::enumerate(std::array{form.query, form.key, form.value})) {
-    if (!form.packed) {
-      parts[index] = headsNode(builder, node.getInputs()[form.first + index], tensor);
-      continue;
-    }
-    int64_t end = start + tensor.heads * tensor.width;
-    Value rows = sliceNode(builder, node.getInputs()[form.first], 2, start, end);
-    rows = builder.reshape(rows, {form.batch, tensor.rows, tensor.heads, tensor.width});
-    parts[index] = headsNode(builder, rows, tensor);
-    start = end;
+  const std::array tensors{form.query, form.key, form.value};
+  SmallVector<Value> parts(node.getInputs().slice(form.first, form.packed ? 1 : 3));
+  if (form.packed) {
+    SmallVector<int64_t> sizes;
+    for (const HeadTensor &tensor : tensors)
+      sizes.push_back(tensor.heads * tensor.width);
+    parts = splitNode(builder, parts.front(), sizes, 2);
+    for (auto [part, tensor] : llvm::zip_equal(parts, tensors))
+      part = builder.reshape(part, {form.batch, tensor.rows, tensor.heads, tensor.width});
   }
-  return parts;
+  std::array<Value, 3> heads;
+  for (auto [head, part, tensor] : llvm::zip_equal(heads, parts, tensors))
+    head = headsNode(builder, part, tensor);
+  return heads;
 }
 
 /// The softmax of the masked scores of `query` and `key`.

@@ -1,14 +1,31 @@
 //===- Differentiate.cpp - the phase `differentiate` ----------------------===//
 
+#include "zero/Codegen/LibraryCalls.h"
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Differentiate/Passes.h"
 #include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Recognise/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
+using namespace zero;
+
+/// Expands attention that is not to be one kernel, or for which the device has none. Only now,
+/// because shards have whole heads of an attention, and its products do not say what heads are.
+static void addExpandAttention(OpPassManager &pm, const PhaseOptions &options) {
+  ExpandAttentionOptions expand;
+  const bool isFused = options.differentiate.attention == AttentionKernels::Fused;
+  const Device device = options.kernels.device;
+  if (isFused && device == Device::Cpu)
+    return;
+  if (isFused && device == Device::Cuda)
+    expand.widest = kGpuAttentionWidth;
+  pm.addNestedPass<func::FuncOp>(createExpandAttention(expand));
+}
 
 void zero::addGradients(OpPassManager &pm, const PhaseOptions &options) {
+  addExpandAttention(pm, options);
   pm.addPass(createExpandGradients());
   if (!options.import.forwardOnly) {
     // What import could not do in a whole step with nodes of ONNX's domain for training.

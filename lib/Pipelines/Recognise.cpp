@@ -1,6 +1,5 @@
 //===- Recognise.cpp - the phase `recognise` ------------------------------===//
 
-#include "zero/Codegen/LibraryCalls.h"
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Recognise/Passes.h"
 
@@ -20,11 +19,6 @@ void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());
   pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
   pm.addPass(createRecogniseAttention({options.import.dataRoot}));
-  ExpandAttentionOptions expand; // what the device does not compute as one kernel
-  if (options.kernels.device == Device::Cuda)
-    expand.widest = kGpuAttentionWidth;
-  if (options.kernels.device != Device::Cpu)
-    pm.addNestedPass<func::FuncOp>(createExpandAttention(expand));
   SetSeedOptions seed;
   seed.seed = options.recognise.seed;
   pm.addPass(createSetSeed(seed));

@@ -26,6 +26,7 @@ FEATURES = [(["--clip-norm=0.5"], LIMIT, []), (["--optimizer=lamb", "--lr=1e-3"]
             (["--precision=bf16", "--clip-norm=1"], 1e-3, []), (["--precision=fp16"], 1e-3, []),
             (["--micro-batches=2", "--zero-stage=2"], LIMIT, []),
             (["--micro-batches=2", "--micro-batch-order=vertical", "--zero-stage=3"], LIMIT, []),
+            (["--attention=products"], LIMIT, []),
             (["--zero-stage=1"], LIMIT, ["--sequence-parallel"]),
             (["--zero-stage=3", "--checkpoint=layer"], LIMIT, ["--sequence-parallel"])]
 
@@ -47,6 +48,16 @@ def check_features(checks, graph):
             losses = run(graph, mesh, *flags_of(feature), *own).losses
             error = np.max(np.abs(losses - expected) / np.abs(expected))
             checks.that(error <= limit, f"{mesh} {feature} {own}: losses off by {error:.2e}")
+
+
+def check_products(checks, graph):
+    """Attention as products is sharded as attention in one kernel is."""
+    kept = []
+    for kind in ("fused", "products"):
+        run(graph, (1, 2), *ADAMW, f"--attention={kind}")
+        kept.append([line for line in graph.report.splitlines()
+                     if "over 2 ranks" in line or "stays whole" in line])
+    checks.that(kept[0] == kept[1] and kept[0], f"{kept[1]}, expected {kept[0]}")
 
 
 def check_dropout(checks, data, work):
@@ -171,6 +182,7 @@ def main():
     graph = Graph(args.data, args.graph, args.work)
     checks = Checks()
     check_features(checks, graph)
+    check_products(checks, graph)
     if args.graph == "gpt2-tiny":
         check_dropout(checks, args.data, f"{args.work}.dropout")
         check_volumes(checks, graph, layers=2, sum_of_table=True)

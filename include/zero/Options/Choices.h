@@ -43,6 +43,15 @@ inline llvm::ArrayRef<Word<Recompute>> wordsOf(Recompute) {
   return words;
 }
 
+/// How attention is computed: as one kernel where the device has one, which stores no matrix of
+/// queries by keys, or as products and a softmax.
+enum class AttentionKernels { Fused, Products };
+inline llvm::ArrayRef<Word<AttentionKernels>> wordsOf(AttentionKernels) {
+  static constexpr Word<AttentionKernels> words[] = {{AttentionKernels::Fused, "fused"},
+                                                     {AttentionKernels::Products, "products"}};
+  return words;
+}
+
 /// The device of kernels. Simulated: the CPU executes the threads of a GPU.
 enum class Device { Cpu, Cuda, Simulated };
 inline llvm::ArrayRef<Word<Device>> wordsOf(Device) {

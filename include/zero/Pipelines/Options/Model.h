@@ -113,9 +113,15 @@ struct ShardOptions : Group {
   bool any() const;
 };
 
-/// Options of tiling before differentiation.
+/// Options of what is rewritten before differentiation.
 struct DifferentiateOptions : Group {
   using Group::Group;
+
+  WordOption<AttentionKernels> attention{
+      parent, "attention",
+      llvm::cl::desc("attention as one kernel where the device has one (fused), or as products and "
+                     "a softmax, whose weights are saved for backward (fused)"),
+      llvm::cl::init(AttentionKernels::Fused)};
 
   Option<ByteSize> tileParamsOver{
       parent, "tile-params-over",

@@ -186,7 +186,8 @@ def ExpandAttention : Pass<"zero-expand-attention", "::mlir::func::FuncOp"> {
     For devices without a kernel for `zero::Attention`, or with one for narrow heads: `q k^T`, a
     `zero::MaskedSoftmax` with its masks, and a product with `v`, each with its own gradient. The
     weights, of size queries x keys, are saved for backward. Runs before differentiation, because
-    only gradients read the sums of a `zero::Attention`.
+    only gradients read the sums of a `zero::Attention`, and after sharding, because shards have
+    whole heads.
   }];
   let options = [Option<"widest", "widest", "int64_t", "0",
                         "width of heads up to which attention stays as it is">];
