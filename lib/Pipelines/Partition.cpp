@@ -10,6 +10,7 @@ void zero::addPartition(OpPassManager &pm, const PhaseOptions &all) {
   PartitionStepOptions partition;
   partition.reduceEach = options.gradReduce == GradReduce::Each;
   partition.reduceInF32 = options.reduceDtype == Precision::F32;
+  partition.reshardRecomputed = options.reshardRecomputed;
   pm.addPass(createPartitionStep(partition));
   pm.addPass(createInterleaveMicroBatches());
   pm.addPass(createVerifyPartition());

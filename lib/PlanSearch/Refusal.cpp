@@ -115,6 +115,9 @@ LogicalResult FixSearch::run() {
       tryIt("offload-optimizer", "host");
   }
   const bool isFixed = !options.plan.isAuto();
+  if (isFixed && options.place.stage == 3 && !options.checkpointMode().is(Checkpoint::None) &&
+      !options.partition.reshardRecomputed)
+    tryIt("reshard-recomputed", "true");
   if (isFixed && options.dataRanks() > 1)
     for (unsigned stage = options.place.stage + 1; stage <= 3; ++stage)
       tryIt("zero-stage", Twine(stage));

@@ -99,6 +99,10 @@ FLAGS = {
     "alpha": Flag(
         "alpha", "number", "number",
         "decay rate of the mean of squares: rmsprop (0.99)"),
+    "attention": Flag(
+        "attention", "word", "fused|products",
+        "attention as one kernel where the device has one (fused), or as products and a softmax, "
+        "whose weights are saved for backward (fused)"),
     "beta2_decay": Flag(
         "beta2-decay", "number", "number",
         "exponent d of the weight t^d of a new gradient after t updates: adafactor (-0.8)"),
@@ -294,6 +298,10 @@ FLAGS = {
     "reduce_dtype": Flag(
         "reduce-dtype", "word", "fp32|bf16|fp16",
         "element type in which 16-bit gradients are summed over ranks (fp32)"),
+    "reshard_recomputed": Flag(
+        "reshard-recomputed", "switch", "",
+        "stage 3 with --checkpoint: gather the parameters of a recomputed layer again for its "
+        "backward instead of keeping them: less memory, more gathers"),
     "seed": Flag(
         "seed", "integer", "N",
         "seed of the random numbers of Dropout (0)"),
@@ -377,6 +385,7 @@ class Flags(TypedDict, total=False):
     allow_symlinks: bool
     activation_budget: Union[int, str]
     alpha: float
+    attention: Literal["fused", "products"]
     beta2_decay: float
     betas: Union[Sequence[float], str]
     bucket_bytes: Union[int, str]
@@ -434,6 +443,7 @@ class Flags(TypedDict, total=False):
     ranks_per_node: int
     recompute: Literal["cheap", "none"]
     reduce_dtype: Literal["fp32", "bf16", "fp16"]
+    reshard_recomputed: bool
     seed: int
     sequence_parallel: bool
     shard_params: Literal["all", "node"]

@@ -10,6 +10,7 @@ import argparse
 import itertools
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -21,14 +22,16 @@ from zero_test import Checks, Graph, Plan, run_tool
 STEPS, RANKS = 3, 2
 FACTORS = {"model": ("gpt2-tiny", "llama-tiny", "bert-tiny", "resnet-tiny", "mlp"),
            "stage": (0, 1, 2, 3), "checkpoint": ("=layer", "=sqrt", "-slots=1"),
-           "micro_batches": (1, 4), "precision": ("fp32", "bf16"), "dropout": (False, True)}
+           "micro_batches": (1, 4), "precision": ("fp32", "bf16"), "dropout": (False, True),
+           "reshard": (False, True)}
 GENERATED = ("gpt2-tiny", "llama-tiny")  # with generated samples and Dropout
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 
 
 def combinations():
     every = (dict(zip(FACTORS, values)) for values in itertools.product(*FACTORS.values()))
-    return [c for c in every if not c["dropout"] or c["model"] in GENERATED]
+    return [c for c in every if (not c["dropout"] or c["model"] in GENERATED) and
+            (not c["reshard"] or c["stage"] == 3)]
 
 
 class TruthGraph(Graph):
@@ -72,11 +75,12 @@ def check_bits(checks, data, work, combination, kept):
     stage = combination["stage"]
     if micro_batches > 1 and stage < 2:
         flags.append("--grad-reduce=each")
-    key = tuple(v for k, v in combination.items() if k not in ("stage", "checkpoint"))
+    key = tuple(v for k, v in combination.items() if k not in ("stage", "checkpoint", "reshard"))
     if key not in kept:
         kept[key] = graph.train(0, RANKS, flags + ["--grad-reduce=each"] * (
             micro_batches > 1 and stage >= 2))[:2]
         checks.that(again(graph.report) == 0, f"{label}: something runs again without a flag")
+    flags += ["--reshard-recomputed"] * combination["reshard"]
     log, weights, report = graph.train(stage, RANKS,
                                        [*flags, f"--checkpoint{combination['checkpoint']}"])
     checks.that(again(graph.report) > 0, f"{label}: nothing runs again")
@@ -114,6 +118,30 @@ def check_memory(checks, data, work):
     for rank in report["per_rank"]:
         checks.that(0 <= arenas["layer"] - rank["measured_peak"] < 256,
                     f"a rank reached {rank['measured_peak']} of {arenas['layer']}")
+
+
+def check_reshard(checks, work):
+    """A layer that gathers its parameters again for backward never has all of them. So there are as
+    many bytes less as those of a layer beside its largest parameter and the gradient of that, for
+    one more gather of each parameter."""
+    layers, width = 3, 256
+    model = Path(work) / "gpt.onnx"
+    model.parent.mkdir(parents=True, exist_ok=True)
+    run_tool("zero-translate", "-o", model,
+             f"--make-gpt=layers={layers},width={width},heads=4,vocabulary=64,sequence=8,batch=2")
+    arenas, gathered = [], []
+    for flags in ([], ["--reshard-recomputed"]):
+        text = run_tool("zeroc", model, "--plan-only", "--zero-stage=3", f"--ranks={RANKS}",
+                        "--checkpoint=layer", "--bucket-bytes=1", *flags)
+        arenas.append(int(re.search(r"^  arena +(\d+)", text, re.MULTILINE)[1]))
+        gathered.append(int(re.search(r"backward (\d+),", text)[1]))
+    print(f"arenas {arenas}, gathered for backward {gathered}")
+    weights = 12 * width**2  # of a layer; the largest of its parameters is a third of them
+    least = 4 * (weights - 2 * 4 * width**2)
+    checks.that(arenas[1] <= arenas[0] - least, f"{arenas}, expected {least} bytes less")
+    more = (gathered[1] - gathered[0]) / weights
+    checks.that(layers - 1 <= more <= layers - 0.95, # the last layer does not run again
+                f"{more} layers are gathered once more: {gathered}")
 
 
 def planned(graph, *flags):
@@ -157,6 +185,7 @@ def main():
     for combination in combinations() if args.all else pairwise(combinations()):
         check_bits(checks, args.data, f"{args.work}/bits", combination, kept)
     check_memory(checks, args.data, f"{args.work}/memory")
+    check_reshard(checks, f"{args.work}/reshard")
     check_volume(checks, args.data, f"{args.work}/volume")
     checks.finish()
 

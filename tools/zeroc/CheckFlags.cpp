@@ -442,6 +442,11 @@ void Checker::checkReduction() {
                                     ", which reduces each micro-batch");
   if (phases.step.microBatches == 1)
     expectAbsent("grad-reduce", "--micro-batches=1");
+  if (phases.place.stage < 3 && !phases.plan.isAuto())
+    expectAbsent("reshard-recomputed", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
+                                           ", which does not shard parameters");
+  if (phases.checkpointMode().is(Checkpoint::None) && phases.place.checkpointSlots == 0)
+    expectAbsent("reshard-recomputed", "no layer recomputed: expected --checkpoint");
 }
 
 void Checker::checkForwardOnly() {
@@ -451,13 +456,28 @@ void Checker::checkForwardOnly() {
         phases.import.freeze.empty() && phases.import.freezeAllBut.empty()))
     fail("--forward-only trains nothing, so --loss, --trainable, --freeze and --freeze-all-but "
          "have no effect");
-  for (StringRef flag :
-       {"precision",          "loss-scale",   "micro-batches",     "clip-norm",
-        "lr-schedule",        "warmup-steps", "total-steps",       "min-lr-ratio",
-        "no-decay",           "param-group",  "grad-reduce",       "reduce-dtype",
-        "micro-batch-order",  "checkpoint",   "checkpoint-slots",  "partition-activations",
-        "activation-budget",  "zero",         "offload-gradients", "offload-optimizer",
-        "offload-activations"})
+  for (StringRef flag : {"precision",
+                         "loss-scale",
+                         "micro-batches",
+                         "clip-norm",
+                         "lr-schedule",
+                         "warmup-steps",
+                         "total-steps",
+                         "min-lr-ratio",
+                         "no-decay",
+                         "param-group",
+                         "grad-reduce",
+                         "reduce-dtype",
+                         "micro-batch-order",
+                         "checkpoint",
+                         "checkpoint-slots",
+                         "partition-activations",
+                         "reshard-recomputed",
+                         "activation-budget",
+                         "zero",
+                         "offload-gradients",
+                         "offload-optimizer",
+                         "offload-activations"})
     expectAbsent(flag, "--forward-only, which trains nothing");
 }
 

@@ -14,8 +14,8 @@ static bool isRecomputed(Operation *op) {
   return isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr));
 }
 
-ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table)
-    : step(step), table(table), uses(findParameterUses(step)) {
+ParameterReads::ParameterReads(func::FuncOp step, const BucketTable &table, bool reshard)
+    : step(step), table(table), reshard(reshard), uses(findParameterUses(step)) {
   int64_t position = 0, changes = 0;
   int64_t layer = -1; // that was recomputed last
   for (Operation &op : step.getBody().front()) {
@@ -63,14 +63,17 @@ bool ParameterReads::isFarApart(Operation *from, Operation *to, bool forward) co
   return next != firstUses[forward].end() && *next < positions.lookup(to);
 }
 
-/// Whether this holds for any bucket: several layers are recomputed before the backward of one.
+/// Whether this holds for any bucket: several layers are recomputed before the backward of one, or
+/// each reshards what it gathered.
 bool ParameterReads::isRunApart(Operation *from, Operation *to) const {
+  if (reshard && isRecomputed(from) != isRecomputed(to))
+    return true;
   const int64_t changes = layerChanges.lookup(to) - layerChanges.lookup(from);
   return isRecomputed(from) ? changes > 0 : changes > 1;
 }
 
 /// The users of a bucket's parameters in one direction, in groups that one gather serves. A layer
-/// that is recomputed alone and its backward are one group.
+/// that is recomputed alone and its backward are one group, unless it reshards.
 SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket, bool forward) {
   Users users;
   for (ParameterOp member : bucket.members) {

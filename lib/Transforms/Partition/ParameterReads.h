@@ -14,7 +14,8 @@ namespace zero {
 /// the placement shards them.
 class ParameterReads {
 public:
-  ParameterReads(mlir::func::FuncOp step, const BucketTable &table);
+  /// With `reshard`, what a recomputed layer gathered is gathered again for its backward.
+  ParameterReads(mlir::func::FuncOp step, const BucketTable &table, bool reshard);
 
   /// Rewrites every read of `bucket`'s members.
   void rewrite(const Bucket &bucket);
@@ -32,6 +33,7 @@ private:
 
   mlir::func::FuncOp step;
   const BucketTable &table;
+  const bool reshard;
   llvm::MapVector<mlir::StringAttr, ParameterUse> uses;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   /// Where each parameter is first used in backward [0] and forward [1], ascending.

@@ -26,9 +26,9 @@ namespace {
 class Partitioner {
 public:
   Partitioner(ModuleOp module, func::FuncOp step, int64_t microBatches,
-              const ReductionOptions &reduction)
+              const ReductionOptions &reduction, bool reshard)
       : module(module), step(step), mesh(module), ranks(mesh.dataRanks()),
-        microBatches(microBatches), table(module), reads(step, table),
+        microBatches(microBatches), table(module), reads(step, table, reshard),
         gradients(module, step, table, ranks, reduction) {}
 
   LogicalResult run();
@@ -172,7 +172,9 @@ struct PartitionStep : zero::impl::PartitionStepBase<PartitionStep> {
       return signalPassFailure();
     }
     ReductionOptions reduction{reduceEach, reduceInF32, module->hasAttr(kInterleaveAttr)};
-    if (failed(step) || failed(Partitioner(module, *step, microBatchesOf(module), reduction).run()))
+    if (failed(step) ||
+        failed(
+            Partitioner(module, *step, microBatchesOf(module), reduction, reshardRecomputed).run()))
       signalPassFailure();
   }
 };

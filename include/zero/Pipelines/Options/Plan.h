@@ -161,7 +161,7 @@ struct PlanOptions : Group {
   }
 };
 
-/// Options of the reduction of gradients over ranks.
+/// Options of the reduction of gradients over ranks and of gathers.
 struct PartitionOptions : Group {
   using Group::Group;
 
@@ -174,6 +174,10 @@ struct PartitionOptions : Group {
       parent, "reduce-dtype",
       llvm::cl::desc("element type in which 16-bit gradients are summed over ranks (fp32)"),
       llvm::cl::init(Precision::F32)};
+  Option<bool> reshardRecomputed{
+      parent, "reshard-recomputed",
+      llvm::cl::desc("stage 3 with --checkpoint: gather the parameters of a recomputed layer again "
+                     "for its backward instead of keeping them: less memory, more gathers")};
 };
 
 } // namespace zero::phase

@@ -15,6 +15,8 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     (`reduce-each`, or if the placement shards gradients) or after the last micro-batch. In a
     module with `zero.interleave` the sum of a bucket is reduced as soon as the last micro-batch
     has added to it, and no bytes are reserved for it before.
+    What a recomputed layer gathers stays for its backward, or, with `reshard-recomputed`, is
+    gathered again there, so that a layer never has all its parameters at once.
     Resolves `zero.rank_mean`, `zero.rank_share`, `zero.micro_mean` and `zero.square_sum`.
 
     ```mlir
@@ -28,7 +30,9 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     Option<"reduceEach", "reduce-each", "bool", /*default=*/"false",
            "sum gradients over ranks after each micro-batch">,
     Option<"reduceInF32", "reduce-in-f32", "bool", /*default=*/"true",
-           "sum 16-bit gradients in f32, round once">];
+           "sum 16-bit gradients in f32, round once">,
+    Option<"reshardRecomputed", "reshard-recomputed", "bool", /*default=*/"false",
+           "gather the parameters of a recomputed layer again for its backward">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
                            "::zero::ZeroDialect"];
 }
