@@ -16,7 +16,8 @@ from pathlib import Path
 from common import ROOT, Failure, parser, run, say, select, start, table, write_json
 
 PRESETS = ROOT / "lib/Machine/presets"
-RATEL = ["--ranks=1", "--zero-stage=3", "--precision=fp16", "--offload-params=nvme",
+#: bf16, whose updates do not wait until all gradients are known to be finite.
+RATEL = ["--ranks=1", "--zero-stage=3", "--precision=bf16", "--offload-params=nvme",
          "--offload-optimizer=nvme", "--offload-gradients=host", "--offload-activations=auto",
          "--checkpoint=auto", "--memory-budget=24GB", "--host-budget=700GB"]
 INFINITY = ["--zero-stage=3", "--precision=fp16", "--memory-budget=32GB", "--checkpoint=layer"]
@@ -25,15 +26,26 @@ ON_NVME = [*ON_DEVICE, "--offload-params=nvme", "--offload-optimizer=nvme",
            "--offload-gradients=host"]
 #: State on the device as the paper has it needs 43 GB of 32 GB here.
 ON_HOST = [*ON_DEVICE, "--offload-optimizer=host", "--offload-gradients=host"]
-ZERO = ["--zero-stage=2", "--precision=fp16", "--checkpoint=layer", "--partition-activations",
-        "--memory-budget=32GB"]
-#: Constants of each machine that replace those of its preset, and the rows they are fitted on.
-FITTED = {"rtx4090": {"disk.bus_bandwidth": 24e9}, "dgx2": {"half_flops": 45.4e12}}
+#: A layer of all parameters and the gradients of one need more than a V100 has.
+RESHARDED = [*ON_NVME, "--reshard-recomputed"]
+#: Attention in one kernel is younger than these papers.
+MEGATRON = ["--zero-stage=0", "--precision=fp16", "--checkpoint=layer", "--memory-budget=32GB",
+            "--attention=products"]
+ZERO = ["--zero-stage=2", "--precision=fp16", "--checkpoint=layer", "--memory-budget=32GB",
+        "--attention=products"]
+#: Of each system: the preset of its machine, and constants that replace those of the preset. The
+#: rows that they are fitted on say so.
+SYSTEMS = {
+    "ratel": ("rtx4090", {"half_flops": 160e12, "disk.bus_bandwidth": 20.5e9,
+                          "disk.write_bandwidth": 3.1e9}),
+    "infinity": ("dgx2", {"half_flops": 45.4e12}),
+    "zero": ("dgx2", {"half_flops": 50e12, "memory_bandwidth": 400e9, "network.bandwidth": 25e9}),
+}
 
 
 @dataclass
 class Row:
-    machine: str
+    system: str
     layers: int
     width: int
     heads: int
@@ -46,32 +58,50 @@ class Row:
 
 
 def ratel(layers, width, batch, drives, tflops, fits=False):
-    return Row("rtx4090", layers, width, width // 128, batch, RATEL, tflops, drives, fits)
+    return Row("ratel", layers, width, width // 128, batch, RATEL, tflops, drives, fits)
+
+
+def mesh(ranks, tensor):
+    return [f"--mesh=data={ranks // tensor},tensor={tensor}"] if tensor > 1 else [f"--ranks={ranks}"]
 
 
 def infinity(layers, width, tensor, batch, ranks, flags, tflops, fits=False):
-    mesh = [f"--mesh=data={ranks // tensor},tensor={tensor}"] if tensor > 1 else [f"--ranks={ranks}"]
-    return Row("dgx2", layers, width, width // 128, round(batch * tensor), [*flags, *mesh], tflops, 0,
+    return Row("infinity", layers, width, width // 128, round(batch * tensor),
+               [*flags, *mesh(ranks, tensor)], tflops, 0, fits)
+
+
+def zero(layers, width, heads, tensor, batch, ranks, tflops, fits=False):
+    divided = ["--partition-activations"] if tensor > 1 else []
+    return Row("zero", layers, width, heads, batch, [*ZERO, *divided, *mesh(ranks, tensor)], tflops, 0,
                fits)
 
 
-def zero(layers, width, heads, tensor, batch, ranks, tflops):
-    mesh = [f"--mesh=data={ranks // tensor},tensor={tensor}"] if tensor > 1 else [f"--ranks={ranks}"]
-    own = [flag for flag in ZERO if tensor > 1 or flag != "--partition-activations"]
-    return Row("dgx2", layers, width, heads, batch, [*own, *mesh], tflops)
+def megatron(layers, width, tensor, batch, ranks, tflops):
+    """The paper's baseline. It does not say the heads: as many as divide over the ranks."""
+    heads = next(count for count in range(tensor, width + 1, tensor)
+                 if count >= width // 128 and width % count == 0)
+    return Row("zero", layers, width, heads, batch,
+               [*MEGATRON, *mesh(ranks, tensor)], tflops)
 
 
 ROWS = {
-    **{f"zero-{name}": zero(layers, width, heads, tensor, batch, 400, tflops)
+    **{f"zero-{name}": zero(layers, width, heads, tensor, batch, 400, tflops, fits=name == "1.5b")
        for name, tensor, layers, width, heads, batch, tflops in (
            ("1.5b", 1, 48, 1600, 16, 24, 30.3), ("8b", 4, 72, 3072, 24, 64, 36.9),
            ("40b", 4, 88, 6144, 32, 12, 35.9), ("60b", 16, 132, 6144, 32, 64, 36.5),
            ("80b", 16, 100, 8192, 64, 32, 37.6), ("100b", 16, 125, 8192, 64, 32, 38.7),
            ("120b", 16, 150, 8192, 64, 24, 28.2), ("140b", 16, 175, 8192, 64, 16, 26.9),
            ("170b", 16, 212, 8192, 64, 12, 21.0))},
-    **{f"zero-60b-{ranks}": zero(75, 8192, 32, 16, batch, ranks, tflops)
+    **{f"zero-60b-{ranks}": zero(75, 8192, 32, 16, batch, ranks, tflops, fits=ranks in (64, 400))
        for ranks, batch, tflops in ((64, 16, 25.7), (128, 48, 37.6), (256, 48, 39.1),
                                     (400, 64, 36.7))},
+    **{f"megatron-{name}": megatron(layers, width, tensor, batch, ranks, tflops)
+       for name, ranks, tensor, layers, width, batch, tflops in (
+           ("1.5b", 400, 2, 48, 1600, 16, 26.3), ("8b", 400, 8, 72, 3072, 8, 23.1),
+           ("40b", 384, 32, 88, 6144, 4, 5.0), ("60b", 384, 64, 132, 6144, 4, 6.3),
+           ("80b", 384, 128, 100, 8192, 4, 5.2), ("100b", 384, 128, 125, 8192, 2, 3.8),
+           ("120b", 384, 128, 150, 8192, 2, 3.8), ("140b", 384, 128, 175, 8192, 2, 3.9),
+           ("170b", 256, 256, 212, 8192, 2, 2.2))},
     **{f"ratel-13b-b{batch}": ratel(40, 5120, batch, 12, tflops, fits=batch in (8, 64))
        for batch, tflops in ((8, 42.8), (16, 84.3), (32, 143.1), (64, 155.8), (128, 153.8))},
     **{f"ratel-13b-b{batch}-{drives}ssd": ratel(40, 5120, batch, drives, tflops,
@@ -87,16 +117,17 @@ ROWS = {
        for ranks, tflops in ((128, 48.9), (256, 46.0), (512, 48.8))},
     "infinity-1t-64": infinity(128, 25600, 4, 5, 64, ON_NVME, 44.5),
     "infinity-5t": infinity(174, 49152, 4, 3, 512, ON_NVME, 44.0),
-    "infinity-10t": infinity(200, 65536, 4, 2, 512, ON_NVME, 42.8),
-    "infinity-20t": infinity(205, 90112, 8, 1.25, 512, ON_NVME, 37.2),
+    "infinity-10t": infinity(200, 65536, 4, 2, 512, RESHARDED, 42.8),
+    "infinity-20t": infinity(205, 90112, 8, 1.25, 512, RESHARDED, 37.2),
 }
 TITLES = ["row", "paper", "simulated", "error", "", "plan"]
 
 
 def machine_of(row, folder):
     """The path of a description of the row's machine."""
-    machine = json.loads((PRESETS / f"{row.machine}.json").read_text())
-    for name, value in FITTED[row.machine].items():
+    preset, fitted = SYSTEMS[row.system]
+    machine = json.loads((PRESETS / f"{preset}.json").read_text())
+    for name, value in fitted.items():
         *outer, last = name.split(".")
         place = machine
         for each in outer:
