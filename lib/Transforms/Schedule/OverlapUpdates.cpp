@@ -115,7 +115,8 @@ bool Overlapper::collectResults(Movable &movable) {
   return true;
 }
 
-/// The last op of the micro-batch that reads parameters of `bucket`, or null.
+/// The last op of the micro-batch that reads parameters of `bucket`, or null. A fetch of them may
+/// still be moved to the first op that reads what it fetches.
 Operation *Overlapper::lastReader(StringRef bucket) {
   Operation *last = nullptr;
   SmallVector<Operation *> work;
@@ -125,7 +126,7 @@ Operation *Overlapper::lastReader(StringRef bucket) {
     for (Operation *user : work.pop_back_val()->getUsers()) {
       if (isIn(user, Segment::Epilogue))
         continue;
-      if (isView(user))
+      if (isView(user) || isFetch(user))
         work.push_back(user);
       else if (!last || positions[last] < positions[user])
         last = user;

@@ -54,3 +54,29 @@ func.func @step(%g: tensor<64xf32>, %lr: tensor<f32>) {
 func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memref<64xf32>, %r: memref<f32>) attributes {zero.kernel} {
   return
 }
+
+// -----
+
+// A gather may still be moved to the first op that reads what it gathers: the update comes behind
+// that op, although it is the only one that reads the parameter after the gradient.
+// CHECK-LABEL: func.func @step
+// CHECK: zero.all_gather
+// CHECK: arith.mulf
+// CHECK-NEXT: zero.read @bucket0.m
+// CHECK-NEXT: zero.launch @update
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 2
+zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 2 on host
+func.func @step(%x: tensor<128xf32>, %g: tensor<64xf32>) -> tensor<128xf32> {
+  %w = zero.read @bucket0 : tensor<64xf32>
+  %f = zero.all_gather %w {zero.name = "bucket0"} : (tensor<64xf32>) -> tensor<128xf32>
+  %h = arith.addf %g, %g : tensor<64xf32>
+  %y = arith.mulf %f, %x : tensor<128xf32>
+  %z = arith.negf %y : tensor<128xf32>
+  %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %n = zero.launch @update(%m, %h) {gradient = 1 : i64, updates = @bucket0, zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  zero.write @bucket0.m, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  return %z : tensor<128xf32>
+}
+func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memref<64xf32>) attributes {zero.kernel} {
+  return
+}
