@@ -219,6 +219,23 @@ int64_t Evaluation::leastOnOtherTiers() const {
                      });
 }
 
+size_t Evaluation::hashProgram() const {
+  llvm::DenseMap<Value, size_t> numbers;
+  auto number = [&](Value value) {
+    return llvm::hash_code(numbers.try_emplace(value, numbers.size()).first->second);
+  };
+  llvm::hash_code hash = 0;
+  auto add = [&](Operation *op) {
+    hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(
+                                        op, number, number, OperationEquivalence::IgnoreLocations));
+  };
+  for (auto buffer : ModuleOp(*module).getOps<BufferOp>())
+    add(buffer);
+  for (Operation *op : ops)
+    add(op);
+  return hash;
+}
+
 std::string Evaluation::peakAt() const { return displayName(ops[peak]); }
 
 static std::string nameOf(const Root &root, func::FuncOp step) {

@@ -96,6 +96,8 @@ public:
   /// step in which ops also wait for the bytes that they overwrite, as in the executable.
   void simulatePacked(PlanCost &cost, const planning::Machine &machine, int64_t threads) const;
   MemoryFloor findFloor() const;
+  /// Equal for equal programs of a rank, in one process.
+  size_t hashProgram() const;
   /// Bytes besides state that launches need at once under any recomputation and with any
   /// activations on other tiers: what is not saved for backward, between the launches that use it.
   int64_t leastWorking() const;

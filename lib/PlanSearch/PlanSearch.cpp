@@ -50,23 +50,29 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
+bool PlanSearch::OffDevice::fit(const Budget &budget) const {
+  return within(host, budget.host) && within(nvme, budget.nvme);
+}
+
 void PlanSearch::unlist(const PlanChoice &choice, bool fillsHost) {
-  unlisted.push_back({choice, fillsHost, stateBytes(module, choice, Tier::Device),
-                      stateBytes(module, choice, Tier::Host)});
+  const int64_t filled = fillsHost ? options.plan.hostBudget.getValue() : 0;
+  const OffDevice least{stateBytes(module, choice, Tier::Host),
+                        std::max<int64_t>(stateBytes(module, choice, Tier::Nvme) - filled, 0)};
+  unlisted.push_back({choice, fillsHost, stateBytes(module, choice, Tier::Device), least});
 }
 
 /// Lists the plans of an unlisted placement.
 LogicalResult PlanSearch::list(size_t placement) {
   const Placement next = unlisted[placement];
   unlisted.erase(unlisted.begin() + placement);
-  return next.fillsHost ? addFilledHost(next.choice) : addPlans(next.choice);
+  return next.fillsHost ? addFilledHost(next) : addPlans(next);
 }
 
 /// Lists the plans of all placements whose state fits.
 LogicalResult PlanSearch::listUpTo(const Budget &budget) {
   for (size_t next = 0; next < unlisted.size();) {
     const Placement &placement = unlisted[next];
-    if (!within(placement.leastBytes, budget.memory) || !within(placement.leastHost, budget.host))
+    if (!within(placement.leastBytes, budget.memory) || !placement.least.fit(budget))
       ++next;
     else if (failed(list(next)))
       return failure();
@@ -129,7 +135,7 @@ void PlanSearch::addSwaps(Plan &first, int64_t least) {
     plan.leastSeconds = leastSeconds(first.cost->time, choices[way].again, machine);
     plan.leastBytes = std::max(least, first.state + left);
     plan.state = first.state;
-    plan.leastHost = first.leastHost;
+    plan.least = first.least;
   };
   const int64_t grain = std::max<int64_t>(choices.front().bytes / kSwapParts, 1);
   for (const planning::Swap &swap : planning::listSwaps(choices, lanes, room, grain))
@@ -169,54 +175,57 @@ FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
   }
 }
 
-LogicalResult PlanSearch::addPlans(const PlanChoice &placement) {
-  PlanChoice first = placement;
+LogicalResult PlanSearch::addPlans(Placement placement) {
   if (ladder)
-    first.activations = &ladder->front().activations;
-  FailureOr<Evaluation> evaluation = make(first);
-  return failed(evaluation) ? failure() : addPlans(first, *evaluation);
+    placement.choice.activations = &ladder->front().activations;
+  FailureOr<Evaluation> evaluation = make(placement.choice);
+  return failed(evaluation) ? failure() : addPlans(placement, *evaluation);
 }
 
 /// Placements of optimizer state on nvme: as much of it on the host as a budget allows, which saves
 /// time of the links of the disk.
-LogicalResult PlanSearch::addFilledHost(PlanChoice placement) {
+LogicalResult PlanSearch::addFilledHost(Placement placement) {
   const int64_t given = options.plan.hostBudget.getValue();
+  PlanChoice &choice = placement.choice;
   if (ladder)
-    placement.activations = &ladder->front().activations;
-  placement.optimizerHost = given;
-  FailureOr<Evaluation> evaluation = make(placement);
+    choice.activations = &ladder->front().activations;
+  choice.optimizerHost = given;
+  FailureOr<Evaluation> evaluation = make(choice);
   if (failed(evaluation))
     return failure();
   const bool fits = excessOf(evaluation->getCost().host, given) == 0;
-  return fits && placement.optimizerHost ? addPlans(placement, *evaluation) : success();
+  return fits && choice.optimizerHost ? addPlans(placement, *evaluation) : success();
 }
 
 /// The plans of one placement. The first saves everything: the others take its time plus
 /// recomputation, and have the same state.
-LogicalResult PlanSearch::addPlans(const PlanChoice &placement, Evaluation &evaluation) {
+LogicalResult PlanSearch::addPlans(const Placement &placement, Evaluation &evaluation) {
+  // Stages 1 and 2 of one micro-batch, for example, or two limits that no bucket reaches.
+  if (!programs.insert(evaluation.hashProgram()).second)
+    return success();
   MemoryFloor own = evaluation.findFloor();
   if (plans.empty() || own.total() < floor.total())
     floor = own;
   const int64_t least = own.state + std::max(own.launch, evaluation.leastWorking());
   Plan &first = plans.emplace_back();
-  first.choice = placement;
+  first.choice = placement.choice;
   first.cost = std::move(evaluation.getCost());
   first.leastSeconds = leastSeconds(first.cost->time, 0, machine);
   first.leastBytes = first.cost->device.least();
   first.state = own.state;
-  first.leastHost = stateBytes(module, placement, Tier::Host);
+  first.least = placement.least;
   if (options.offload.activations.isAuto())
     addSwaps(first, least);
   if (!ladder)
     return success();
   for (const RecomputePlan &recompute : llvm::drop_begin(*ladder)) {
     Plan &plan = plans.emplace_back();
-    plan.choice = placement;
+    plan.choice = placement.choice;
     plan.choice.activations = &recompute.activations;
     plan.leastSeconds = leastSeconds(first.cost->time, recompute.leastSeconds, machine);
     plan.leastBytes = std::max(least, own.state + recompute.leastBytes);
     plan.state = own.state;
-    plan.leastHost = first.leastHost;
+    plan.least = first.least;
   }
   return success();
 }
@@ -281,9 +290,13 @@ LogicalResult PlanSearch::simulatePacked(Plan &plan) {
 static constexpr double kNearlyFastest = 0.01;
 static constexpr int64_t kMostPackedOps = 100'000;
 
+/// A brief search ends after so many programs with so many ops in all.
+static constexpr int64_t kMostBriefOps = 200'000, kMostBriefPrograms = 20;
+
 /// Visits plans in order of their seconds: lower bounds, then those that wait for operands only,
 /// and at last those of packed values. A plan is refined as long as no other may be faster.
-FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
+FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds,
+                                                      bool isBrief) {
   if (failed(listUpTo(budget)))
     return failure();
   using Entry = std::tuple<double, size_t>;
@@ -298,10 +311,13 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
     open.pop();
     Plan &plan = plans[index];
     raiseBound(plan);
-    if (!within(plan.leastBytes, budget.memory) || !within(plan.leastHost, budget.host) ||
+    if (!within(plan.leastBytes, budget.memory) || !plan.least.fit(budget) ||
         (plan.cost && !fits(*plan.cost, budget)))
       continue;
     if (!plan.cost) {
+      const auto programs = int64_t(evaluated);
+      if (isBrief && programs >= kMostBriefPrograms && programs * numOps >= kMostBriefOps)
+        break;
       if (failed(evaluate(plan)))
         return failure();
       open.push({plan.cost->time.seconds, index});
@@ -313,6 +329,8 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
     if (plan.cost->time.seconds < seconds) {
       seconds = plan.cost->time.seconds;
       best = &plan.choice;
+      if (isBrief)
+        return best;
     }
   }
   return best;
@@ -331,12 +349,11 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int
   others.memory = 0;
   while (true) {
     for (; pushed < plans.size(); ++pushed)
-      if (within(plans[pushed].leastHost, budget.host))
+      if (plans[pushed].least.fit(budget))
         push(pushed);
     const int64_t bound = std::min(below, open.empty() ? INT64_MAX : std::get<0>(open.top()));
-    const auto next = llvm::find_if(unlisted, [&](const Placement &placement) {
-      return within(placement.leastHost, budget.host);
-    });
+    const auto next = llvm::find_if(
+        unlisted, [&](const Placement &placement) { return placement.least.fit(budget); });
     if (next != unlisted.end() && (plans.empty() || next->leastBytes < bound ||
                                    (bound < below && next->leastBytes == bound))) {
       if (failed(list(next - unlisted.begin())))
@@ -392,6 +409,20 @@ FailureOr<std::optional<int64_t>> PlanSearch::findLeast(TierBytes PlanCost::*tie
       least = std::min(least.value_or(INT64_MAX), bytes.packed());
   }
   return least;
+}
+
+bool PlanSearch::exceedsHost(uint64_t budget) const {
+  return llvm::any_of(unlisted,
+                      [&](const Placement &p) { return !within(p.least.host, budget); }) ||
+         llvm::any_of(
+             plans, [&](const Plan &p) { return p.cost && !within(p.cost->host.least(), budget); });
+}
+
+bool PlanSearch::exceedsNvme(uint64_t budget) const {
+  return llvm::any_of(unlisted,
+                      [&](const Placement &p) { return !within(p.least.nvme, budget); }) ||
+         llvm::any_of(
+             plans, [&](const Plan &p) { return p.cost && !within(p.cost->nvme.least(), budget); });
 }
 
 FoundPlanAttr PlanSearch::found(MLIRContext *context, const PlanChoice *choice, bool fits) const {

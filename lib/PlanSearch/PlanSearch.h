@@ -37,9 +37,13 @@ public:
   llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
   /// The plan with the shortest step among those that fit, if it is shorter than `seconds`, or
-  /// null. The result is exact: a plan that is not evaluated cannot be faster or does not fit.
+  /// null. The result is exact: a plan that is not evaluated cannot be faster or does not fit, or
+  /// is of a placement that gives the program of another one, without recomputation.
+  /// A brief search takes the first that fits of those which may be the fastest, and may end
+  /// without one.
   llvm::FailureOr<const PlanChoice *>
-  findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
+  findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity(),
+              bool isBrief = false);
   /// The plan that needs the least memory of the device among those that fit the other budgets, if
   /// it needs less than `below`, or null.
   llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget, int64_t below = INT64_MAX);
@@ -54,6 +58,9 @@ public:
   /// plan.
   llvm::FailureOr<std::optional<int64_t>> findLeast(TierBytes PlanCost::*tier,
                                                     const Budget &others);
+  /// Whether a plan or a placement is known to need more of a tier than a budget has.
+  bool exceedsHost(uint64_t budget) const;
+  bool exceedsNvme(uint64_t budget) const;
   /// The resources of `choice`, which must be one of the found plans.
   PlanCost &costOf(const PlanChoice *choice);
   /// The number of plans that were considered. Plans of placements whose state alone exceeds the
@@ -66,12 +73,17 @@ public:
   const MemoryFloor &getFloor() const { return floor; }
 
 private:
+  /// Bytes of state that waits on other tiers.
+  struct OffDevice {
+    int64_t host = 0, nvme = 0;
+    bool fit(const Budget &budget) const;
+  };
   struct Plan {
     PlanChoice choice;
     double leastSeconds = 0; ///< no step of this plan is shorter
     int64_t leastBytes = 0;  ///< nor its arena smaller
     int64_t state = 0;       ///< of it, on the device during the whole step
-    int64_t leastHost = 0;   ///< nor its arena of the host: state that waits there
+    OffDevice least;         ///< nor its arenas of other tiers
     std::optional<PlanCost> cost;
   };
   /// A placement of state, before its plans are listed.
@@ -79,12 +91,12 @@ private:
     PlanChoice choice;
     bool fillsHost = false; ///< with as much state as the budget of the host allows
     int64_t leastBytes = 0; ///< of the device: state alone
-    int64_t leastHost = 0;  ///< of the host: state alone
+    OffDevice least;        ///< of other tiers: state alone
   };
 
-  llvm::LogicalResult addPlans(const PlanChoice &placement);
-  llvm::LogicalResult addPlans(const PlanChoice &placement, Evaluation &evaluation);
-  llvm::LogicalResult addFilledHost(PlanChoice placement);
+  llvm::LogicalResult addPlans(Placement placement);
+  llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
+  llvm::LogicalResult addFilledHost(Placement placement);
   void unlist(const PlanChoice &choice, bool fillsHost);
   llvm::LogicalResult list(size_t placement);
   llvm::LogicalResult listUpTo(const Budget &budget);
@@ -107,6 +119,7 @@ private:
       std::tuple<unsigned, uint64_t, uint64_t, unsigned, bool, const ActivationPlan *, int64_t>;
   static Common commonOf(const PlanChoice &choice);
   std::map<Common, int64_t> leastBesideState; ///< bytes of the device, of evaluated plans
+  std::set<size_t> programs;                  ///< hashes, of placements that are listed
   MemoryFloor floor;
   /// The program of the plan that was built last, which is often simulated next.
   const Plan *builtPlan = nullptr;

@@ -63,7 +63,8 @@ LogicalResult FixSearch::attempt(StringRef flag, const Twine &value) {
   PlanSearch search(module, changed, machine);
   if (failed(search.prepare(&known)))
     return failure();
-  FailureOr<const PlanChoice *> found = search.findFastest(budgetOf(changed));
+  FailureOr<const PlanChoice *> found = search.findFastest(
+      budgetOf(changed), std::numeric_limits<double>::infinity(), /*isBrief=*/true);
   if (failed(found))
     return failure();
   if (*found) {
@@ -88,10 +89,10 @@ LogicalResult FixSearch::run() {
   if (options.offload.anyAuto()) {
     const phase::PlanOptions &plan = options.plan;
     if (const uint64_t host = plan.hostBudget.getValue();
-        host && failed(attemptMore("host-budget", host)))
+        host && known.exceedsHost(host) && failed(attemptMore("host-budget", host)))
       return failure();
     if (const uint64_t disk = plan.nvmeBudget.getValue();
-        disk && failed(attemptMore("nvme-budget", disk)))
+        disk && known.exceedsNvme(disk) && failed(attemptMore("nvme-budget", disk)))
       return failure();
     return attemptMore("ranks", options.dataRanks());
   }
