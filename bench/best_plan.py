@@ -3,12 +3,11 @@
 Each round runs the executables in turns. Plans that do not fit the budgets are left out.
 """
 
-import re
 import statistics
 import tempfile
 from pathlib import Path
 
-from common import ROOT, milliseconds, parser, run, say, start, table, write_json
+from common import ROOT, arenas, milliseconds, parser, run, say, start, table, write_json
 from configurations import SMALL, calibrate, measure, prepare
 
 RANKS = 2
@@ -24,20 +23,18 @@ PLANS = ["--zero-stage=0", "--zero-stage=1", "--zero-stage=2", "--zero-stage=3",
          f"--zero-stage=3 --offload-params=host {UPDATES}nvme --offload-activations=host",
          f"--zero-stage=3 --offload-params=nvme {UPDATES}nvme --checkpoint=layer"]
 TITLES = ["device", "host", "plans that fit", "chosen plan", "best other", "ratio", "other"]
-ARENA = re.compile(r"^  arena +(\d+)", re.MULTILINE)
 
 
 def bytes_of(text):
     return int(text.removesuffix("MB")) * 1_000_000
 
 
-def arenas(flags, options):
+def sizes_of(flags, options):
     """Bytes of the device and of the host of a rank."""
     text = run([options.build / "bin/zeroc", ROOT / "test/data/gpt2-mini/model.onnx", "--plan-only",
                 "--optimizer=adamw", *flags.split()]).output
-    parts = re.split(r"^(host|nvme) of each rank, bytes:", text, flags=re.MULTILINE)
-    found = dict(zip(["device", *parts[1::2]], parts[::2]))
-    return [int(ARENA.search(found[tier])[1]) if tier in found else 0 for tier in ("device", "host")]
+    found = arenas(text)
+    return [found["memory"], found["host"]]
 
 
 def row(device, host, chosen, others, results):
@@ -60,7 +57,7 @@ def main():
                   for device, host in BUDGETS}
         ready = {flags: prepare(SMALL, flags, folder, options)
                  for flags in [*plans, *chosen.values()]}
-        sizes = {flags: arenas(flags, options) for flags in plans}
+        sizes = {flags: sizes_of(flags, options) for flags in plans}
         for number in range(options.rounds):
             for flags, (executable, data, _) in ready.items():
                 seconds = measure(executable, data, folder, options)

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from common import parser, run, say, select, start, table, write_json
+from common import arenas, parser, run, say, select, start, table, write_json
 
 HOST = ["--offload-optimizer=host", "--offload-params=host"]
 NVME = ["--offload-optimizer=nvme", "--offload-params=nvme", "--offload-gradients=nvme",
@@ -54,7 +54,6 @@ CASES = {
                                           ("412b", 128, 16384, "does not fit (Ratel)"))},
 }
 TITLES = ["case", "width", "layers", "parameters", "device", "host", "drives", "plan", "a paper has"]
-ARENA = re.compile(r"^(\w+) of each rank, bytes:.*?^  arena +(\d+)", re.MULTILINE | re.DOTALL)
 
 
 class Plan:
@@ -68,8 +67,7 @@ class Plan:
         text = run([options.build / "bin/zeroc", model, "--plan-only", "--device=cuda",
                     "--precision=bf16", "--optimizer=adam", "--checkpoint=layer", *case.flags]).output
         self.seconds, self.layers = time.perf_counter() - began, layers
-        arenas = {tier: int(size) for tier, size in ARENA.findall(text)}
-        self.bytes = tuple(arenas.get(tier, 0) for tier in ("memory", "host", "nvme"))
+        self.bytes = tuple(arenas(text).values())
         self.parameters = int(re.search(r"ranks?, (\d+) parameters", text)[1])
 
     def fits(self, case):

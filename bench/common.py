@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -105,6 +106,13 @@ def run_together(commands, timeout, settings=()):
 def run(command, timeout=600, settings=None):
     """Runs one program; returns its Usage or raises Failure."""
     return run_together([command], timeout, [settings or {}])
+
+
+def arenas(text):
+    """Bytes of each tier's arena on a rank, as zeroc prints them; 0: nothing is there."""
+    found = re.findall(r"^(\w+) of each rank, bytes:.*?^  arena +(\d+)", text, re.MULTILINE | re.DOTALL)
+    tiers = {tier: int(size) for tier, size in found}
+    return {tier: tiers.get(tier, 0) for tier in ("memory", "host", "nvme")}
 
 
 def processor():

@@ -8,7 +8,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from common import PEERS, ROOT, Failure, mib, python_of, run, run_together, select
+from common import PEERS, ROOT, Failure, arenas, mib, python_of, run, run_together, select
 
 WARM_UP = 3  # as in peers/measure.py
 NVME_FLAGS = ("--offload-params=nvme", "--offload-optimizer=nvme")
@@ -48,9 +48,8 @@ class Zero:
                        f"--precision={self.precision}",
                        *(NVME_FLAGS if self.nvme else ()),
                        "-o", self.executable(folder)]).output
-        # the disk's is the third
-        arenas = re.findall(r"^ *arena +(\d+)", printed, re.MULTILINE)[:2]
-        needed = case.ranks * sum(map(int, arenas))
+        found = arenas(printed)
+        needed = case.ranks * (found["memory"] + found["host"])
         free = available_bytes()
         if needed > free:
             raise Failure(f"needs {mib(needed)} of memory, {mib(free)} are free")

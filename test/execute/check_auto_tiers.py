@@ -10,23 +10,12 @@ import sys
 import time
 
 from check_tiers import check_watched, disk_bytes
-from zero_test import Checks, Failed, Graph, run_tool
+from zero_test import Checks, Failed, Graph, certificate, run_tool
 
 STEPS = 3
 MIB = 1 << 20
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 AUTO = ["--offload-optimizer=auto"]
-
-
-def certificate(text):
-    """Bytes of each tier's arena, and of optimizer state on it, by tier."""
-    tiers, tier = {}, "device"
-    for line in text.splitlines():
-        if found := re.match(r"(host|nvme) of each rank, bytes:", line):
-            tier = found[1]
-        if found := re.match(r"  (optimizer state|arena) +(\d+)", line):
-            tiers.setdefault(tier, {})[found[1]] = int(found[2])
-    return tiers
 
 
 def train(graph, executable):

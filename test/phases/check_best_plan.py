@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from zero_test import Checks, Graph, run_tool
+from zero_test import Checks, Graph, certificate, run_tool
 
 #: A model, its flags, a machine, and of how many plans one is compiled.
 CASES = [("mlp", "--ranks=2 --optimizer=adamw", "cpu", 3),
@@ -37,13 +37,8 @@ def all_flags():
 
 def arenas(text):
     """Bytes of each tier's arena."""
-    found, tier = {"device": 0, "host": 0, "nvme": 0}, "device"
-    for line in text.splitlines():
-        if of_tier := re.match(r"(host|nvme) of each rank, bytes:", line):
-            tier = of_tier[1]
-        if arena := re.match(r"  arena +(\d+)", line):
-            found[tier] = int(arena[1])
-    return found
+    found = certificate(text)
+    return {tier: found[tier]["arena"] if tier in found else 0 for tier in ("device", "host", "nvme")}
 
 
 class Case:

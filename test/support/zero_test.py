@@ -117,6 +117,17 @@ class Graph:
                       json.loads(report.read_text()))
 
 
+def certificate(text):
+    """Bytes of each tier's arena, and of optimizer state on it, by tier, as zeroc prints them."""
+    tiers, tier = {}, "device"
+    for line in text.splitlines():
+        if found := re.match(r"(host|nvme) of each rank, bytes:", line):
+            tier = found[1]
+        if found := re.match(r"  (optimizer state|arena) +(\d+)", line):
+            tiers.setdefault(tier, {})[found[1]] = int(found[2])
+    return tiers
+
+
 class Plan:
     """The decisions of zeroc for a graph: its certificate, and the contents of each bucket."""
 
