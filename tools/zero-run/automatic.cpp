@@ -8,11 +8,11 @@
 #include "runtime/support/available_memory.h"
 #include "runtime/support/temporary.h"
 #include "runtime/support/thread.h"
+#include "tools/process/cache_folder.h"
 #include "zero/Planning/ByteSize.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 using namespace zero::rt;
@@ -41,10 +41,7 @@ static std::string cacheFolder(const Options &options) {
     if (word == "--cache-dir" && i + 1 < options.compilerFlags.size())
       return options.compilerFlags[i + 1];
   }
-  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-    return std::string(cache) + "/zero";
-  const char *home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.cache/zero" : "";
+  return process::cacheFolder();
 }
 
 /// Whether the cached description is of this machine, as it is now.

@@ -9,6 +9,7 @@
 #include "ListFrontends.h"
 #include "ListOptimizers.h"
 #include "runtime/support/checked.h"
+#include "tools/process/cache_folder.h"
 #include "zero/Codegen/Compile.h"
 #include "zero/Frontends/Frontend.h"
 
@@ -264,7 +265,7 @@ static CommandLineResult complete(CompilerOptions &options, const GivenFlags &by
     return wrong(error);
   options.given = given;
   if (!options.noCache && options.cacheFolder.empty())
-    options.cacheFolder = defaultCacheFolder();
+    options.cacheFolder = process::cacheFolder();
   if (std::string error = findDiskSpeed(options); !error.empty())
     return wrong(error);
   if (hasConfig)

@@ -33,10 +33,6 @@ struct CompiledKernels {
 mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
                                                 const CompileOptions &options);
 
-/// The default cache of object code: `zero` in $XDG_CACHE_HOME or in $HOME/.cache; empty if neither
-/// is set.
-std::string defaultCacheFolder();
-
 /// The passes of lib/Codegen in order: costs, library matching, fusion, bufferization.
 /// compileKernels follows. Workspace is planned for `threadsPerRank` threads. `targetCpu` is a name
 /// that findTargetCpu knows.

@@ -66,7 +66,6 @@ struct HostLink {
   double latency = 0;       ///< seconds
 };
 
-/// The fields of machine.proto. Defaults are those of the preset `cpu`: a core of a server with
 /// The work of a launch by which times that were measured are found again: operations and bytes, as
 /// the compiler counts them.
 struct KernelWork {
@@ -77,6 +76,7 @@ inline KernelWork kernelWork(double flops, double bytes) {
   return {uint64_t(std::llround(flops)), uint64_t(std::llround(bytes))};
 }
 
+/// The fields of machine.proto. Defaults are those of the preset `cpu`: a core of a server with
 /// AVX-512, beside one other core that shares its memory.
 struct Machine {
   std::string name = "cpu";

@@ -122,18 +122,6 @@ void ObjectCache::store(StringRef key, ArrayRef<char> object) {
 // The folder
 //===----------------------------------------------------------------------===//
 
-std::string defaultCacheFolder() {
-  SmallString<128> folder;
-  if (auto cache = sys::Process::GetEnv("XDG_CACHE_HOME"); cache && sys::path::is_absolute(*cache))
-    folder = *cache;
-  else if (auto home = sys::Process::GetEnv("HOME"); home && sys::path::is_absolute(*home))
-    sys::path::append(folder = *home, ".cache");
-  else
-    return "";
-  sys::path::append(folder, "zero");
-  return std::string(folder);
-}
-
 std::string ObjectCache::open(StringRef wanted) {
   sys::fs::file_status status;
   StringRef parent = sys::path::parent_path(wanted);

@@ -1,0 +1,16 @@
+//===- cache_folder.cpp - where tools cache -------------------------------===//
+
+#include "cache_folder.h"
+
+#include <cstdlib>
+
+namespace zero::process {
+
+std::string cacheFolder() {
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/zero";
+  const char *home = std::getenv("HOME");
+  return home && *home == '/' ? std::string(home) + "/.cache/zero" : "";
+}
+
+} // namespace zero::process
