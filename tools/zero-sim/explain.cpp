@@ -98,17 +98,13 @@ static double intensity(const Explanation &explanation, const LinkUse &link) {
   return explanation.flops / double(link.bytes);
 }
 
-static std::string linksText(const Explanation &explanation) {
-  if (explanation.links.empty())
-    return "";
-  std::string text = format("%-12s  %11s  %10s  %11s  %11s\n", "link", "moved", "FLOP/byte",
-                            "as computing", "has");
+Rows linkRows(const Explanation &explanation) {
+  Rows rows{{"link", "moved", "FLOP/byte", "as computing", "has", ""}};
   for (const LinkUse &link : explanation.links)
-    text += format("%-12s  %11s  %10.4g  %12s  %11s%s\n", zero_rt_lane_name(link.lane),
-                   formatBytes(double(link.bytes)).c_str(), intensity(explanation, link),
-                   rate(link.needs).c_str(), rate(link.has).c_str(),
-                   link.has < link.needs ? "  slower than computing" : "");
-  return text;
+    rows.push_back({zero_rt_lane_name(link.lane), formatBytes(double(link.bytes)),
+                    format("%.4g", intensity(explanation, link)), rate(link.needs), rate(link.has),
+                    link.has < link.needs ? "slower than computing" : ""});
+  return rows;
 }
 
 static std::string criticalText(const Explanation &explanation, double seconds) {
@@ -139,7 +135,8 @@ std::string explanationText(const Explanation &explanation, double seconds) {
   if (explanation.tokens > 0 && explanation.tokensPerPrice)
     text += format(", %.4g tokens for a price of 1", *explanation.tokensPerPrice);
   text += explanation.tokens > 0 ? "\n" : "";
-  return text + criticalText(explanation, seconds) + linksText(explanation);
+  return text + criticalText(explanation, seconds) +
+         (explanation.links.empty() ? "" : rowsText(linkRows(explanation)));
 }
 
 void writeTokens(JsonWriter &json, const Explanation &explanation) {

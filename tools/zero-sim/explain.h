@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_SIM_EXPLAIN_H
 
 #include "replay.h"
+#include "rows.h"
 #include "runtime/support/json_writer.h"
 
 #include <array>
@@ -34,6 +35,9 @@ struct Explanation {
 
 Explanation explain(const rt::proto::Program &program, const planning::Machine &machine,
                     const Replay &replay);
+
+/// The table of links.
+Rows linkRows(const Explanation &explanation);
 
 /// Lines of text.
 std::string explanationText(const Explanation &explanation, double seconds);

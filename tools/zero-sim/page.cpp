@@ -36,9 +36,6 @@ static std::string milliseconds(double seconds) { return format("%.4g ms", secon
 static std::string percent(double part, double whole) {
   return format("%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
-static std::string rate(double bytesPerSecond) {
-  return format("%.3g GB/s", bytesPerSecond * 1e-9);
-}
 static const char *laneName(size_t lane) { return zero_rt_lane_name(zero_rt_lane(lane)); }
 
 namespace {
@@ -156,12 +153,10 @@ static std::string lanesTable(const Replay &replay) {
   return table.finish();
 }
 
-static std::string linksTable(const Explanation &explanation) {
-  Table table({"link", "moved", "FLOP/byte", "needs", "has", ""});
-  for (const LinkUse &link : explanation.links)
-    table.row({laneName(link.lane), formatBytes(double(link.bytes)),
-               format("%.4g", explanation.flops / double(link.bytes)), rate(link.needs),
-               rate(link.has), link.has < link.needs ? "slower than computing" : ""});
+static std::string tableOf(const Rows &rows) {
+  Table table(rows.front());
+  for (size_t i = 1; i < rows.size(); ++i)
+    table.row(rows[i]);
   return table.finish();
 }
 
@@ -169,11 +164,7 @@ static std::string whatIfSection(const Subject &subject, double seconds) {
   std::string note = "The same step after one change, or after all of them.";
   for (const std::string &more : ranksNotes(subject.whatIfs, subject.program, subject.machine))
     note += " " + more;
-  const std::vector<std::vector<std::string>> rows = whatIfRows(subject.whatIfs, seconds);
-  Table table(rows.front());
-  for (size_t i = 1; i < rows.size(); ++i)
-    table.row(rows[i]);
-  return section("What if", note, table.finish());
+  return section("What if", note, tableOf(whatIfRows(subject.whatIfs, seconds)));
 }
 
 static std::string kindsTable(const run::Profile &profile) {
@@ -223,7 +214,7 @@ std::string reportPage(const Subject &subject, const Replay &replay) {
     body += section("Links",
                     "A link needs the bandwidth with which it would take as long as computing "
                     "takes: the operations a second over the operations for each byte.",
-                    linksTable(explanation));
+                    tableOf(linkRows(explanation)));
   if (!subject.whatIfs.empty())
     body += whatIfSection(subject, seconds);
   body += section("Kernels and transfers", "", kindsTable(profileOf(subject.machine, replay)));

@@ -102,7 +102,7 @@ std::string reportText(const Subject &subject, const Replay &replay) {
   text += lanesText(replay.timeline);
   text += explanationText(explain(program, subject.machine, replay), replay.timeline.seconds);
   if (!subject.whatIfs.empty())
-    text += "\n" + whatIfText(subject.whatIfs, replay.timeline.seconds);
+    text += "\n" + rowsText(whatIfRows(subject.whatIfs, replay.timeline.seconds));
   for (const std::string &note : ranksNotes(subject.whatIfs, program, subject.machine))
     text += note + "\n";
   return text + "\n" + run::profileTables(profileOf(subject.machine, replay));

@@ -186,11 +186,11 @@ std::vector<std::string> ranksNotes(const std::vector<WhatIf> &found, const prot
   return notes;
 }
 
-std::vector<std::vector<std::string>> whatIfRows(const std::vector<WhatIf> &found, double seconds) {
+Rows whatIfRows(const std::vector<WhatIf> &found, double seconds) {
   const auto hasTokens = [](const WhatIf &each) { return each.explanation.tokens > 0; };
   const bool tokens = std::ranges::any_of(found, hasTokens);
   const bool price = tokens && found.front().explanation.tokensPerPrice.has_value();
-  std::vector<std::vector<std::string>> rows{{"what if", "ms a step", "change"}};
+  Rows rows{{"what if", "ms a step", "change"}};
   if (tokens)
     rows.front().emplace_back("tokens/s");
   if (price)
@@ -204,21 +204,6 @@ std::vector<std::vector<std::string>> whatIfRows(const std::vector<WhatIf> &foun
       rows.back().push_back(format("%.4g", each.explanation.tokensPerPrice.value_or(0)));
   }
   return rows;
-}
-
-std::string whatIfText(const std::vector<WhatIf> &found, double seconds) {
-  const std::vector<std::vector<std::string>> rows = whatIfRows(found, seconds);
-  size_t width = 0;
-  for (const std::vector<std::string> &row : rows)
-    width = std::max(width, row.front().size());
-  std::string text;
-  for (const std::vector<std::string> &row : rows) {
-    text += format("%-*s", int(width), row.front().c_str());
-    for (size_t i = 1; i < row.size(); ++i)
-      text += format("  %*s", int(std::max<size_t>(rows.front()[i].size(), 10)), row[i].c_str());
-    text += "\n";
-  }
-  return text;
 }
 
 void writeWhatIf(JsonWriter &json, const std::vector<WhatIf> &found) {

@@ -32,10 +32,7 @@ std::vector<std::string> ranksNotes(const std::vector<WhatIf> &found,
                                     const planning::Machine &machine);
 
 /// The titles of a table, and a row of it for each; `seconds` are those without a change.
-std::vector<std::vector<std::string>> whatIfRows(const std::vector<WhatIf> &found, double seconds);
-
-/// The table as text.
-std::string whatIfText(const std::vector<WhatIf> &found, double seconds);
+Rows whatIfRows(const std::vector<WhatIf> &found, double seconds);
 
 /// A JSON object with an object for each change.
 void writeWhatIf(rt::JsonWriter &json, const std::vector<WhatIf> &found);
