@@ -15,7 +15,7 @@ namespace zero {
 /// The number of largest values at the peak, and of options beside a larger budget, that the
 /// message lists.
 static constexpr size_t kShownValues = 5;
-static constexpr size_t kShownFixes = 3;
+static constexpr size_t kShownFixes = 4;
 
 static std::string bytesText(int64_t bytes) {
   return planning::formatBytes(double(bytes)) + " (" + std::to_string(bytes) + " bytes)";
@@ -69,8 +69,9 @@ LogicalResult FixSearch::attempt(StringRef flag, const Twine &value) {
     return failure();
   if (*found) {
     PlanCost &cost = search.costOf(*found);
-    fixes.push_back({("--" + flag + "=" + value).str(), flag == "ranks", cost.time.seconds,
-                     cost.device.packed()});
+    const std::string text = value.str();
+    fixes.push_back({("--" + flag + (text == "true" ? "" : "=" + text)).str(), flag == "ranks",
+                     cost.time.seconds, cost.device.packed()});
   }
   return success();
 }
