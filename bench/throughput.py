@@ -39,6 +39,7 @@ SYSTEMS = {
     "ratel": ("rtx4090", {"half_flops": 160e12, "disk.bus_bandwidth": 20.5e9,
                           "disk.write_bandwidth": 3.1e9}),
     "infinity": ("dgx2", {"half_flops": 45.4e12}),
+    "recomputation": ("a100", {"half_flops": 157e12}),
     "zero": ("dgx2", {"half_flops": 50e12, "memory_bandwidth": 400e9, "network.bandwidth": 25e9}),
 }
 
@@ -76,6 +77,15 @@ def zero(layers, width, heads, tensor, batch, ranks, tflops, fits=False):
                fits)
 
 
+def recomputation(seconds, flags, fits=False):
+    """22B of Megatron's paper on recomputation, 8 ranks along tensor, from its seconds a step."""
+    layers, width, batch, sequence, ranks = 48, 6144, 4, 2048, 8
+    tflops = 8 * 12 * layers * width**2 * batch * sequence / ranks / seconds * 1e-12
+    return Row("recomputation", layers, width, 64, batch,
+               ["--precision=bf16", "--memory-budget=80GB", *flags, *mesh(ranks, ranks)], tflops, 0,
+               fits, sequence)
+
+
 def megatron(layers, width, tensor, batch, ranks, tflops):
     """The paper's baseline. It does not say the heads: as many as divide over the ranks."""
     heads = next(count for count in range(tensor, width + 1, tensor)
@@ -102,6 +112,9 @@ ROWS = {
            ("80b", 384, 128, 100, 8192, 4, 5.2), ("100b", 384, 128, 125, 8192, 2, 3.8),
            ("120b", 384, 128, 150, 8192, 2, 3.8), ("140b", 384, 128, 175, 8192, 2, 3.9),
            ("170b", 256, 256, 212, 8192, 2, 2.2))},
+    "megatron-22b-full": recomputation(1.42, ["--checkpoint=layer", "--attention=products"],
+                                       fits=True),
+    "megatron-22b-selective": recomputation(1.10, ["--checkpoint=none", "--sequence-parallel"]),
     **{f"ratel-13b-b{batch}": ratel(40, 5120, batch, 12, tflops, fits=batch in (8, 64))
        for batch, tflops in ((8, 42.8), (16, 84.3), (32, 143.1), (64, 155.8), (128, 153.8))},
     **{f"ratel-13b-b{batch}-{drives}ssd": ratel(40, 5120, batch, drives, tflops,
