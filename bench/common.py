@@ -149,9 +149,9 @@ def line(xs, ys):
     return float(slope), float(constant), float(deviations.max())
 
 
-def table(titles, rows):
-    """A Markdown table; the first column is text, the others are numbers or '-'."""
-    lines = [titles, ["---"] + ["--:"] * (len(titles) - 1), *rows]
+def table(titles, rows, texts=1):
+    """A Markdown table; the first `texts` columns are text, the others are numbers or '-'."""
+    lines = [titles, ["---"] * texts + ["--:"] * (len(titles) - texts), *rows]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in lines)
 
 

@@ -122,7 +122,7 @@ def main():
                 say(f"round {number + 1}, {' '.join(each)}: {pair[0] * 1e3:.1f} ms simulated, "
                     f"{pair[1] * 1e3:.1f} ms measured")
                 results.setdefault(each, []).append(pair)
-    print(table(TITLES, [row(each, rounds) for each, rounds in results.items()]))
+    print(table(TITLES, [row(each, rounds) for each, rounds in results.items()], texts=2))
     write_json(options, {" ".join(each): rounds for each, rounds in results.items()})
 
 
