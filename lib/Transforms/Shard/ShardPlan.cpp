@@ -7,6 +7,9 @@
 #include "zero/Ops/Tables.h"
 
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <utility>
 
 using namespace mlir;
 
@@ -191,6 +194,18 @@ void ShardPlan::choose() {
 // Result
 //===----------------------------------------------------------------------===//
 
+/// `text` with the letters of quoted names only: numbers tell layers apart.
+static std::string withoutNumbersOfNames(StringRef text) {
+  std::string kind;
+  bool isQuoted = false;
+  for (char c : text) {
+    isQuoted ^= c == '\'';
+    if (!isQuoted || llvm::isAlpha(c))
+      kind += c;
+  }
+  return kind;
+}
+
 void ShardPlan::write() {
   MLIRContext *context = module.getContext();
   llvm::MapVector<std::pair<Type, ShardAttr>, SmallVector<StringRef>> kinds;
@@ -214,8 +229,12 @@ void ShardPlan::write() {
     remark("sharded", which + ": " + describe(cutFrom(shard), cast<RankedTensorType>(type)) +
                           " over " + Twine(ways) + " ranks");
   }
+  llvm::StringMap<size_t> alike;
   for (const std::string &text : refused)
-    remark("whole", text);
+    ++alike[withoutNumbersOfNames(text)];
+  for (const std::string &text : refused)
+    if (const size_t count = std::exchange(alike[withoutNumbersOfNames(text)], 0))
+      remark("whole", text + (count > 1 ? "; " + std::to_string(count - 1) + " more like it" : ""));
 }
 
 } // namespace zero
