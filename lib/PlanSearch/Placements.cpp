@@ -173,20 +173,20 @@ std::vector<PlanChoice> listPlacements(ModuleOp module, const PhaseOptions &opti
   return PlacementLister(module, options, machine).list();
 }
 
-int64_t stateBytes(ModuleOp module, const PlanChoice &placement, Tier tier) {
+std::array<int64_t, 3> stateBytes(ModuleOp module, const PlanChoice &placement) {
   const int64_t ranks = placement.ranks;
   const int64_t sharing = placement.nodeRanks ? placement.nodeRanks : ranks;
-  auto part = [&](int64_t bytes, bool isSharded) { return isSharded ? bytes / ranks : bytes; };
-  int64_t bytes = 0;
+  std::array<int64_t, 3> bytes{};
+  auto add = [&](Tier tier, int64_t own, int64_t shards) { bytes[size_t(tier)] += own / shards; };
   for (Operation &op : *module.getBody()) {
     if (auto parameter = dyn_cast<ParameterOp>(op)) {
       const int64_t own = tensorBytes(parameter.getTensorType());
       const bool isWhole = placement.stage < 3 || uint64_t(own) < placement.persistUnder;
-      if ((isWhole ? Tier::Device : placement.params) == tier)
-        bytes += isWhole ? own : own / sharing;
+      add(isWhole ? Tier::Device : placement.params, own, isWhole ? 1 : sharing);
     } else if (auto state = dyn_cast<StateOp>(op)) {
-      if ((state.getOf() ? placement.optimizer : Tier::Device) == tier)
-        bytes += part(tensorBytes(state.getTensorType()), placement.stage >= 1 && state.getOf());
+      const bool isOptimizer = state.getOf().has_value();
+      add(isOptimizer ? placement.optimizer : Tier::Device, tensorBytes(state.getTensorType()),
+          isOptimizer && placement.stage >= 1 ? ranks : 1);
     }
   }
   return bytes;

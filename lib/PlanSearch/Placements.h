@@ -5,6 +5,8 @@
 
 #include "Evaluation.h"
 
+#include <array>
+
 namespace zero {
 
 /// The placements of state that the options allow: stages, buckets, tiers and orders of
@@ -12,9 +14,9 @@ namespace zero {
 std::vector<PlanChoice> listPlacements(mlir::ModuleOp module, const PhaseOptions &options,
                                        const planning::Machine &machine);
 
-/// Bytes of state on `tier` under `placement`: each rank's part of sharded state. Without padding
-/// and without the state that fills the host.
-int64_t stateBytes(mlir::ModuleOp module, const PlanChoice &placement, Tier tier);
+/// Bytes of state on each tier under `placement`, by tier: each rank's part of sharded state.
+/// Without padding and without the state that fills the host.
+std::array<int64_t, 3> stateBytes(mlir::ModuleOp module, const PlanChoice &placement);
 
 } // namespace zero
 

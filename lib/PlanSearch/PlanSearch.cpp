@@ -38,10 +38,12 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
                                           listRecomputePlans(module, *step, machine));
   for (const PlanChoice &choice : listPlacements(module, options, machine)) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
-    if (options.plan.hostBudget.getValue() != 0 && options.offload.optimizer.isAuto() &&
-        choice.optimizer == Tier::Nvme)
-      unlist(choice, /*fillsHost=*/true);
-    unlist(choice, /*fillsHost=*/false);
+    const auto [device, host, nvme] = stateBytes(module, choice);
+    const auto given = int64_t(options.plan.hostBudget.getValue());
+    if (given != 0 && options.offload.optimizer.isAuto() && choice.optimizer == Tier::Nvme)
+      unlisted.push_back(
+          {choice, /*fillsHost=*/true, device, {host, std::max<int64_t>(nvme - given, 0)}});
+    unlisted.push_back({choice, /*fillsHost=*/false, device, {host, nvme}});
   }
   std::stable_sort(unlisted.begin(), unlisted.end(), [](const Placement &a, const Placement &b) {
     return a.leastBytes < b.leastBytes;
@@ -54,17 +56,12 @@ bool PlanSearch::OffDevice::fit(const Budget &budget) const {
   return within(host, budget.host) && within(nvme, budget.nvme);
 }
 
-void PlanSearch::unlist(const PlanChoice &choice, bool fillsHost) {
-  const int64_t filled = fillsHost ? options.plan.hostBudget.getValue() : 0;
-  const OffDevice least{stateBytes(module, choice, Tier::Host),
-                        std::max<int64_t>(stateBytes(module, choice, Tier::Nvme) - filled, 0)};
-  unlisted.push_back({choice, fillsHost, stateBytes(module, choice, Tier::Device), least});
-}
-
 /// Lists the plans of an unlisted placement.
 LogicalResult PlanSearch::list(size_t placement) {
-  const Placement next = unlisted[placement];
+  Placement next = unlisted[placement];
   unlisted.erase(unlisted.begin() + placement);
+  if (ladder)
+    next.choice.activations = &ladder->front().activations;
   return next.fillsHost ? addFilledHost(next) : addPlans(next);
 }
 
@@ -176,8 +173,6 @@ FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
 }
 
 LogicalResult PlanSearch::addPlans(Placement placement) {
-  if (ladder)
-    placement.choice.activations = &ladder->front().activations;
   FailureOr<Evaluation> evaluation = make(placement.choice);
   return failed(evaluation) ? failure() : addPlans(placement, *evaluation);
 }
@@ -187,8 +182,6 @@ LogicalResult PlanSearch::addPlans(Placement placement) {
 LogicalResult PlanSearch::addFilledHost(Placement placement) {
   const int64_t given = options.plan.hostBudget.getValue();
   PlanChoice &choice = placement.choice;
-  if (ladder)
-    choice.activations = &ladder->front().activations;
   choice.optimizerHost = given;
   FailureOr<Evaluation> evaluation = make(choice);
   if (failed(evaluation))
@@ -411,18 +404,12 @@ FailureOr<std::optional<int64_t>> PlanSearch::findLeast(TierBytes PlanCost::*tie
   return least;
 }
 
-bool PlanSearch::exceedsHost(uint64_t budget) const {
-  return llvm::any_of(unlisted,
-                      [&](const Placement &p) { return !within(p.least.host, budget); }) ||
-         llvm::any_of(
-             plans, [&](const Plan &p) { return p.cost && !within(p.cost->host.least(), budget); });
-}
-
-bool PlanSearch::exceedsNvme(uint64_t budget) const {
-  return llvm::any_of(unlisted,
-                      [&](const Placement &p) { return !within(p.least.nvme, budget); }) ||
-         llvm::any_of(
-             plans, [&](const Plan &p) { return p.cost && !within(p.cost->nvme.least(), budget); });
+bool PlanSearch::exceeds(const Budget &budget) const {
+  return llvm::any_of(unlisted, [&](const Placement &p) { return !p.least.fit(budget); }) ||
+         llvm::any_of(plans, [&](const Plan &p) {
+           return p.cost && !(within(p.cost->host.least(), budget.host) &&
+                              within(p.cost->nvme.least(), budget.nvme));
+         });
 }
 
 FoundPlanAttr PlanSearch::found(MLIRContext *context, const PlanChoice *choice, bool fits) const {

@@ -58,9 +58,8 @@ public:
   /// plan.
   llvm::FailureOr<std::optional<int64_t>> findLeast(TierBytes PlanCost::*tier,
                                                     const Budget &others);
-  /// Whether a plan or a placement is known to need more of a tier than a budget has.
-  bool exceedsHost(uint64_t budget) const;
-  bool exceedsNvme(uint64_t budget) const;
+  /// Whether a plan or a placement is known to need more of the host or of the disk.
+  bool exceeds(const Budget &budget) const;
   /// The resources of `choice`, which must be one of the found plans.
   PlanCost &costOf(const PlanChoice *choice);
   /// The number of plans that were considered. Plans of placements whose state alone exceeds the
@@ -97,7 +96,6 @@ private:
   llvm::LogicalResult addPlans(Placement placement);
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(Placement placement);
-  void unlist(const PlanChoice &choice, bool fillsHost);
   llvm::LogicalResult list(size_t placement);
   llvm::LogicalResult listUpTo(const Budget &budget);
   void addSwaps(Plan &first, int64_t least);

@@ -90,10 +90,10 @@ LogicalResult FixSearch::run() {
   if (options.offload.anyAuto()) {
     const phase::PlanOptions &plan = options.plan;
     if (const uint64_t host = plan.hostBudget.getValue();
-        host && known.exceedsHost(host) && failed(attemptMore("host-budget", host)))
+        host && known.exceeds({0, 0, host, 0}) && failed(attemptMore("host-budget", host)))
       return failure();
     if (const uint64_t disk = plan.nvmeBudget.getValue();
-        disk && known.exceedsNvme(disk) && failed(attemptMore("nvme-budget", disk)))
+        disk && known.exceeds({0, 0, 0, disk}) && failed(attemptMore("nvme-budget", disk)))
       return failure();
     return attemptMore("ranks", options.dataRanks());
   }
