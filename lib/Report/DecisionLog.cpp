@@ -6,9 +6,11 @@
 #include "runtime/support/checked.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <map>
 #include <numeric>
+#include <utility>
 
 using namespace mlir;
 
@@ -149,11 +151,44 @@ static void printParameters(StringRef kind, ArrayRef<const DecisionLog::Entry *>
     os << "  " << line->text << "\n";
 }
 
-void DecisionLog::print(llvm::raw_ostream &os, bool verbose) const {
-  // Users expect that composites are found: only dumps show them.
-  for (const Entry &entry : entries)
-    if (entry.category != "parameters" && entry.category != "recognise")
+/// `text` with the letters of quoted names only: numbers tell layers apart.
+static std::string withoutNumbersOfNames(StringRef text) {
+  std::string kind;
+  bool isQuoted = false;
+  for (char c : text) {
+    isQuoted ^= c == '\'';
+    if (!isQuoted || llvm::isAlpha(c))
+      kind += c;
+  }
+  return kind;
+}
+
+/// Prints what passes decided. Of texts about what stays whole along tensor that differ only in
+/// numbers of names, prints the first, and how many more there are, unless `verbose`.
+static void printDecisions(ArrayRef<DecisionLog::Entry> entries, llvm::raw_ostream &os,
+                           bool verbose) {
+  auto isOfMany = [&](const DecisionLog::Entry &entry) {
+    return !verbose && entry.category == "tensor" && entry.name == "whole";
+  };
+  llvm::StringMap<size_t> alike;
+  for (const DecisionLog::Entry &entry : entries)
+    if (isOfMany(entry))
+      ++alike[withoutNumbersOfNames(entry.text)];
+  for (const DecisionLog::Entry &entry : entries) {
+    // Users expect that composites are found: only dumps show them.
+    if (entry.category == "parameters" || entry.category == "recognise")
+      continue;
+    const size_t count =
+        isOfMany(entry) ? std::exchange(alike[withoutNumbersOfNames(entry.text)], 0) : 1;
+    if (count == 1)
       os << entry.text << "\n";
+    else if (count > 1)
+      os << entry.text << "; " << count - 1 << " more like it\n";
+  }
+}
+
+void DecisionLog::print(llvm::raw_ostream &os, bool verbose) const {
+  printDecisions(entries, os, verbose);
   for (StringRef kind : {"trained", "frozen"})
     printParameters(kind, select(kind), os, verbose);
   if (auto left = select("left-out"); !left.empty()) {

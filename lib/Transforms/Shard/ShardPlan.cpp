@@ -7,9 +7,6 @@
 #include "zero/Ops/Tables.h"
 
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/StringMap.h"
-
-#include <utility>
 
 using namespace mlir;
 
@@ -194,18 +191,6 @@ void ShardPlan::choose() {
 // Result
 //===----------------------------------------------------------------------===//
 
-/// `text` with the letters of quoted names only: numbers tell layers apart.
-static std::string withoutNumbersOfNames(StringRef text) {
-  std::string kind;
-  bool isQuoted = false;
-  for (char c : text) {
-    isQuoted ^= c == '\'';
-    if (!isQuoted || llvm::isAlpha(c))
-      kind += c;
-  }
-  return kind;
-}
-
 void ShardPlan::write() {
   MLIRContext *context = module.getContext();
   llvm::MapVector<std::pair<Type, ShardAttr>, SmallVector<StringRef>> kinds;
@@ -229,12 +214,8 @@ void ShardPlan::write() {
     remark("sharded", which + ": " + describe(cutFrom(shard), cast<RankedTensorType>(type)) +
                           " over " + Twine(ways) + " ranks");
   }
-  llvm::StringMap<size_t> alike;
   for (const std::string &text : refused)
-    ++alike[withoutNumbersOfNames(text)];
-  for (const std::string &text : refused)
-    if (const size_t count = std::exchange(alike[withoutNumbersOfNames(text)], 0))
-      remark("whole", text + (count > 1 ? "; " + std::to_string(count - 1) + " more like it" : ""));
+    remark("whole", text);
 }
 
 } // namespace zero
