@@ -49,7 +49,7 @@ public:
     checkOptimizer();
     checkGroups();
     checkSchedule();
-    checkReduction();
+    checkPartition();
     checkForwardOnly();
     if (error.empty())
       error = checkOutput(options);
@@ -123,7 +123,7 @@ private:
   void checkOptimizer();
   void checkGroups();
   void checkSchedule();
-  void checkReduction();
+  void checkPartition();
   void checkForwardOnly();
 
   const CompilerOptions &options;
@@ -436,7 +436,7 @@ void Checker::checkSchedule() {
     failAt(wrong);
 }
 
-void Checker::checkReduction() {
+void Checker::checkPartition() {
   if (phases.place.stage >= 2 && phases.place.microBatchOrder.is(MicroBatchOrder::Horizontal))
     expectAbsent("grad-reduce", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
                                     ", which reduces each micro-batch");

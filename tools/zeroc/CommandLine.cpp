@@ -10,7 +10,6 @@
 #include "ListOptimizers.h"
 #include "runtime/support/checked.h"
 #include "tools/process/cache_folder.h"
-#include "zero/Codegen/Compile.h"
 #include "zero/Frontends/Frontend.h"
 
 #include "llvm/ADT/StringExtras.h"
