@@ -46,6 +46,8 @@ class Case:
     fails: str = ""    # the run must end with an error that contains this text
     domain: str = ""   # of the operator; one that is not of ai.onnx needs `by`
     declared: dict = field(default_factory=dict)  # the shapes of results that the model states
+    # gradients are compared along one direction per operand, not in each element
+    directional: bool = False
 
     def __post_init__(self):
         self.inputs = [None if x is None else np.asarray(x) for x in self.inputs]
@@ -176,26 +178,47 @@ class GradientGraph:
         product = self.emit("Mul", [result, f"w{index}"])
         return self.emit("ReduceSum", [product], keepdims=0)
 
-    def central_differences(self):
+    def point(self):
+        """The operands, those with a gradient where the float32 parameter is."""
         point = [None if x is None else np.array(wide(x)) for x in self.case.inputs]
-        for position in self.case.grad:  # where the float32 parameter is
+        for position in self.case.grad:
             point[position] = np.array(self.case.inputs[position].astype(np.float32), np.float64)
+        return point
 
-        def loss():
-            results = dict(zip(self.case.results(), self.case.reference(point)))
-            return sum((results[i] * w).sum() for i, w in self.weights.items())
+    def loss(self, point):
+        results = dict(zip(self.case.results(), self.case.reference(point)))
+        return sum((results[i] * w).sum() for i, w in self.weights.items())
 
-        slopes = []
+    def central_differences(self):
+        point, slopes = self.point(), []
         for position in self.case.grad:
             x = point[position]
             for index in np.ndindex(x.shape):
                 centre = x[index]
                 x[index] = centre + STEP
-                above = loss()
+                above = self.loss(point)
                 x[index] = centre - STEP
-                slopes.append((above - loss()) / (2 * STEP))
+                slopes.append((above - self.loss(point)) / (2 * STEP))
                 x[index] = centre
         return np.array([*slopes, 0, 0])
+
+    def error(self, gradient):
+        if not self.case.directional:
+            return error_of(gradient, self.central_differences())
+        rng, point, begin, errors = np.random.default_rng(3), self.point(), 0, []
+        for position in self.case.grad:
+            centre = point[position]
+            direction = rng.standard_normal(centre.shape)
+            parts = gradient[begin:begin + centre.size].reshape(centre.shape) * direction
+            begin += centre.size
+            losses = []
+            for step in (STEP, -STEP):
+                point[position] = centre + step * direction
+                losses.append(self.loss(point))
+            point[position] = centre
+            slope = (losses[0] - losses[1]) / (2 * STEP)
+            errors.append(abs(parts.sum() - slope) / max(1.0, np.abs(parts).sum()))
+        return float(np.nan_to_num(errors, nan=np.inf).max())
 
 
 def loss_model(parts):
@@ -281,8 +304,8 @@ def gradient_errors(tool, cases, gradients_of=dumped_gradients):
     errors = {}
     for group in batches([graph.part for graph in graphs.values()], BATCH):
         for name, gradients in run_group(group, execute).items():
-            errors[name] = np.inf if gradients is None else error_of(
-                gradients[f"{name}/p"], graphs[name].central_differences())
+            errors[name] = (np.inf if gradients is None
+                            else graphs[name].error(gradients[f"{name}/p"]))
     return [errors[name] for name in graphs]
 
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Random training graphs: compares gradients in float64 with central differences of onnx.reference.
 
-usage: random_graphs.py COUNT [--seed SEED] [--bin FOLDER] [--only NUMBER]
+usage: random_graphs.py COUNT [--seed SEED] [--elementwise] [--bin FOLDER] [--only NUMBER]
 
 Graph N of a seed is the same on every machine. It has two to twenty nodes on one to three operands,
 which all have gradients. Values are read several times, broadcast, split, joined and reduced. Tanh
 bounds values that could grow, so that no difference is lost in rounding.
+
+With --elementwise, graphs have smooth elementwise nodes on 4096 and more elements, of which several
+nodes read most, so that backward recomputes some from others. They are compared along random
+directions, and must have the same bits with --recompute=none.
 """
 
 import argparse
@@ -16,12 +20,13 @@ from dataclasses import dataclass
 import numpy as np
 from onnx import helper, numpy_helper
 
-from harness import Case, gradient_errors
+from harness import Case, dumped_gradients, gradient_errors
 
 TOLERANCE = 1e-6
 LARGEST = 6.0  # of what a node reads
 SMOOTH = ("Tanh", "Sigmoid", "Softplus", "Exp", "Sin", "Cos", "Neg", "Identity", "Relu", "Elu",
           "LeakyRelu")
+WITHOUT_KINKS = ("Tanh", "Sigmoid", "Softplus", "Exp", "Sin", "Cos", "Neg", "Elu", "Mish")
 
 
 @dataclass
@@ -146,6 +151,65 @@ class Graph:
         steps[int(self.rng.integers(0, len(steps)))]()
 
 
+class ElementwiseGraph(Graph):
+    """Elementwise nodes on large tensors and on those that broadcast to them."""
+
+    def __init__(self, rng):
+        self.rng, self.nodes, self.values, self.inputs = rng, [], [], []
+        rows, columns = int(rng.integers(64, 81)), int(rng.integers(64, 81))
+        shapes = [(rows, columns), (1,), (columns,), (rows, 1), (1, 1), (rows, columns)]
+        for i in range(int(rng.integers(2, 4))):
+            shape = shapes[int(rng.integers(1, len(shapes)))] if i else shapes[0]
+            self.inputs.append(rng.uniform(-1.5, 1.5, shape))
+            self.values.append(Value(f"x{i}", shape, 1.5))
+
+    def pick(self, test=lambda value: True):
+        fit = [value for value in self.values if test(value)]
+        return fit[int(self.rng.integers(0, len(fit)))]
+
+    def unary(self):
+        x, op = self.pick(), str(self.rng.choice(WITHOUT_KINKS))
+        self.add(op, [x], x.shape, np.exp(x.bound) if op == "Exp" else x.bound + 1)
+
+    def binary(self):
+        x, y = self.pick(), self.pick()
+        op = str(self.rng.choice(["Add", "Sub", "Mul", "Mul"]))
+        self.add(op, [x, y], np.broadcast_shapes(x.shape, y.shape),
+                 x.bound * y.bound if op == "Mul" else x.bound + y.bound)
+
+    def grow(self):
+        [self.unary, self.binary][int(self.rng.integers(0, 2))]()
+
+    def unread(self):
+        read = {name for node in self.nodes for name in node.input}
+        return [value for value in self.values if value.name not in read]
+
+
+def make_elementwise_case(seed, number):
+    rng = np.random.default_rng([seed, number])
+    graph = ElementwiseGraph(rng)
+    for _ in range(int(rng.integers(4, 16))):
+        graph.grow()
+    reads = [graph.values[0].name, *(value.name for value in graph.unread())]
+    return Case("Sum", graph.inputs, grad=range(len(graph.inputs)), opset=20,
+                before=tuple(graph.nodes), reads=tuple(dict.fromkeys(reads)), directional=True,
+                note=f"elementwise graph {number} of seed {seed}")
+
+
+def gradients_of_both(tool, model, feeds, listed, folder):
+    """The gradients, or an error message, also if they depend on recomputation."""
+    results = []
+    for recompute in ("cheap", "none"):
+        gradients, said = dumped_gradients(tool, model, feeds, listed, folder,
+                                           f"--recompute={recompute}")
+        if said:
+            return None, said
+        results.append(gradients)
+    differ = [name for name, cheap in results[0].items()
+              if cheap.tobytes() != results[1][name].tobytes()]
+    return (None, f"--recompute=none changes {differ}") if differ else (results[0], None)
+
+
 def make_case(seed, number):
     rng = np.random.default_rng([seed, number])
     graph = Graph(rng)
@@ -163,14 +227,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--elementwise", action="store_true", help="graphs of large tensors")
     parser.add_argument("--bin", default="", help="folder of the tools, if not on the path")
     parser.add_argument("--only", type=int, help="check this graph, and print its nodes")
     options = parser.parse_args()
     numbers = range(options.count) if options.only is None else [options.only]
-    cases = [make_case(options.seed, number) for number in numbers]
+    make = make_elementwise_case if options.elementwise else make_case
+    cases = [make(options.seed, number) for number in numbers]
     if options.only is not None:
         print("\n".join(f"{n.output[0]} = {n.op_type}({', '.join(n.input)})" for n in cases[0].before))
-    errors = gradient_errors(os.path.join(options.bin, "zero-run"), cases)
+    errors = gradient_errors(os.path.join(options.bin, "zero-run"), cases,
+                             gradients_of_both if options.elementwise else dumped_gradients)
     wrong = [(case, error) for case, error in zip(cases, errors) if not error <= TOLERANCE]
     for case, error in wrong:
         print(f"FAIL {error:.1e} {case.note}: {len(case.before)} nodes")

@@ -59,7 +59,7 @@ private:
   func::FuncOp step;
   bool computes, gathers; ///< again, in backward
   llvm::DenseSet<Operation *> forward;
-  llvm::DenseMap<Operation *, int64_t> positions; ///< with gaps for clones between two
+  llvm::DenseMap<Operation *, int64_t> positions; ///< of clones: just before their place
   llvm::DenseMap<Value, int64_t> lastReads;       ///< of values under any shape
   int64_t end = 0;                                ///< of forward's last node
 };
@@ -120,7 +120,8 @@ void Recomputer::findReads(Value value, Reads &reads) const {
     }
     reads.known &= isa<onnx::NodeOp>(user) && positions.lookup(user) > end;
     reads.backward.push_back(&use);
-    if (!reads.first || positions.lookup(user) < positions.lookup(reads.first))
+    // All clones for one place have its position: only their block says which of them is first.
+    if (reads.known && (!reads.first || user->isBeforeInBlock(reads.first)))
       reads.first = user;
   }
 }

@@ -61,3 +61,25 @@ func.func @step(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %dy: tensor<64x64x
   %4 = onnx.node "Mul"(%dy, %e) {} opset 14 node "exp" : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   return %l, %0, %1, %2, %3, %4 : tensor<f32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+// Clones for one place: the gate is recomputed for the clone that is first there, whichever of its
+// readers was cloned first.
+// CHECK-LABEL: func.func @step
+// CHECK: onnx.node "ReduceSum"
+// CHECK-NEXT: %[[H:.*]] = onnx.node "Mul"(%arg0, %arg1) {{.*}} {zero.recompute
+// CHECK-DAG: onnx.node "Sigmoid"(%[[H]]) {{.*}} {zero.recompute
+// CHECK-DAG: onnx.node "Softplus"(%[[H]]) {{.*}} {zero.recompute
+// CHECK: return
+func.func @step(%x: tensor<4096xf32>, %w: tensor<1xf32>)
+    -> (tensor<f32> {zero.binding = "loss"}, tensor<4096xf32>) {
+  %h = onnx.node "Mul"(%x, %w) {} opset 14 : (tensor<4096xf32>, tensor<1xf32>) -> tensor<4096xf32>
+  %p = onnx.node "Softplus"(%h) {} opset 14 : (tensor<4096xf32>) -> tensor<4096xf32>
+  %s = onnx.node "Sigmoid"(%h) {} opset 13 : (tensor<4096xf32>) -> tensor<4096xf32>
+  %m = onnx.node "Mul"(%p, %s) {} opset 14 : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096xf32>
+  %l = onnx.node "ReduceSum"(%m) {keepdims = 0 : i64} opset 13 : (tensor<4096xf32>) -> tensor<f32>
+  %0 = onnx.node "Sub"(%p, %s) {} opset 14 : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096xf32>
+  %1 = onnx.node "Mul"(%0, %h) {} opset 14 : (tensor<4096xf32>, tensor<4096xf32>) -> tensor<4096xf32>
+  return %l, %1 : tensor<f32>, tensor<4096xf32>
+}
