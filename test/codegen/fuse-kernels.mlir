@@ -239,3 +239,24 @@ func.func private @narrow(%x: tensor<8x32xbf16>, %b: tensor<32xbf16>) -> tensor<
   } -> tensor<8x32xbf16>
   return %n : tensor<8x32xbf16>
 }
+
+// Sums of channels over images and pixels: while the loop over pixels adds to a channel, its sum is
+// a scalar.
+
+// CHECK-LABEL: func.func private @channels
+// CHECK: scf.for %{{.*}} iter_args(%[[SUMS:.*]] = %{{.*}}) -> (tensor<3xf32>) {
+// CHECK:   scf.for %[[C:.*]] = {{.*}} iter_args(%[[OLD:.*]] = %[[SUMS]]) -> (tensor<3xf32>) {
+// CHECK:     %[[START:.*]] = tensor.extract %[[OLD]][%[[C]]]
+// CHECK:     %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[START]]) -> (f32) {
+// CHECK:     tensor.insert %[[SUM]] into %[[OLD]][%[[C]]]
+func.func private @channels(%x: tensor<4x3x49xf32>) -> tensor<3xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3xf32>) -> tensor<3xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(n, c, i) -> (n, c, i)>, affine_map<(n, c, i) -> (c)>], iterator_types = ["reduction", "parallel", "reduction"]} ins(%x : tensor<4x3x49xf32>) outs(%f : tensor<3xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<3xf32>
+  return %sum : tensor<3xf32>
+}

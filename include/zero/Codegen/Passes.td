@@ -67,6 +67,28 @@ def CloneHostKernels : Pass<"zero-clone-host-kernels", "::mlir::ModuleOp"> {
                         "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
 }
 
+def WidenSums : Pass<"zero-widen-sums", "::mlir::func::FuncOp"> {
+  let summary = "Add the terms of long sums of floats in doubles";
+  let description = [{
+    An f32 accumulator that adds n terms in order is wrong by up to n / 2 units in its last place. A
+    sum or product over elements of a tensor gets an f64 accumulator if an f32 one would add more
+    than 64 terms, or more than 32 along rows of memory, where vectors and threads divide a sum
+    among 32 accumulators. The result is rounded to f32 once.
+
+    ```mlir
+    %sum = linalg.generic {iterator_types = ["reduction", "parallel"], ...}
+        ins(%x : tensor<4096x768xf32>) outs(%zero : tensor<768xf64>) {
+    ^bb0(%term: f32, %old: f64):
+      %wide = arith.extf %term : f32 to f64
+      %new = arith.addf %old, %wide fastmath<reassoc> : f64
+    ```
+
+    The choice depends on the shape of the operation only. Contractions are left as they are.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def FuseKernels : Pass<"zero-fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "Fuse the linalg ops of a kernel into few loop nests over scalars";
   let description = [{
@@ -106,6 +128,27 @@ def BufferizeKernels : Pass<"zero-bufferize-kernels", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
                            "::mlir::affine::AffineDialect"];
+}
+
+def BlockSums : Pass<"zero-block-sums", "::mlir::func::FuncOp"> {
+  let summary = "Add blocks of a long sum in floats";
+  let description = [{
+    For CPUs, whose vectors have half as many doubles as floats. An innermost loop that adds f32
+    terms to a carried f64 adds blocks of at most 1024 of them in f32, and only the sums of blocks
+    in f64:
+
+    ```mlir
+    scf.for %k = %c0 to %c50257 step %c1024 iter_args(%sum = %start) -> (f64) {
+      %next = arith.addi %k, %c1024 : index
+      %end = arith.minui %next, %c50257 : index
+      %block = scf.for %i = %k to %end step %c1 iter_args(%part = %zero) -> (f32) { ... }
+      %wide = arith.extf %block : f32 to f64
+      %new = arith.addf %sum, %wide : f64
+    ```
+
+    LLVM's vectors have about 32 accumulators, which add 32 terms of a block each.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
 def CollapseLoops : Pass<"zero-collapse-loops", "::mlir::func::FuncOp"> {

@@ -20,8 +20,10 @@ void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated, StringRef h
   manager.addPass(createMatchLibrary(library));
   if (!hostCpu.empty() && !simulated)
     manager.addPass(createCloneHostKernels({hostCpu.str()}));
+  manager.addNestedPass<func::FuncOp>(createWidenSums());
   manager.addNestedPass<func::FuncOp>(createFuseKernels(fusion));
   manager.addPass(createBufferizeKernels(buffers));
+  manager.addNestedPass<func::FuncOp>(createBlockSums());
   manager.addNestedPass<func::FuncOp>(createCollapseLoops());
   manager.addNestedPass<func::FuncOp>(createChooseThreads());
   manager.addNestedPass<func::FuncOp>(createSplitColumnSums());

@@ -130,6 +130,12 @@ void Emitter::beginAccumulator(Carry &carry) {
                                               sizes, strides);
 }
 
+/// Whether the loop adds to one element of a tensor of sums, which is a scalar meanwhile.
+static bool continuesElement(const Carry &carry) {
+  return carry.outer && carry.outer->accumulating && carry.kept.empty() &&
+         isa<RankedTensorType>(carry.outer->part.value.getType());
+}
+
 std::vector<Carry> Emitter::carriesOf(const Stage &stage) {
   std::vector<Carry> carries;
   for (const Placed &placed : stage.nodes) {
@@ -141,7 +147,12 @@ std::vector<Carry> Emitter::carriesOf(const Stage &stage) {
       if (auto it = destinations.find(value); it != destinations.end())
         carry.outer = it->second;
       carry.kept = keptPositions(placed.node, value);
-      if (carry.outer && (carry.outer->accumulating || !reduces)) {
+      if (continuesElement(carry)) {
+        carry.accumulates = true;
+        AffineMap map = linalg::GenericOp(placed.node.generic).getIndexingMapMatchingResult(value);
+        carry.init = tensor::ExtractOp::create(rewriter, loc, carry.outer->part.value,
+                                               indices(carry.outer->part.kept, map, placed.node));
+      } else if (carry.outer && (carry.outer->accumulating || !reduces)) {
         carry.init = carry.outer->part.value;
         carry.kept = carry.outer->part.kept;
       } else if (reduces) {

@@ -29,7 +29,7 @@ struct Destination {
 struct Carry {
   mlir::OpResult value;
   Node node;
-  bool accumulates = false; ///< the reduction begins with this loop
+  bool accumulates = false; ///< the reduction, or its part of this iteration, begins with this loop
   bool escapes = false;
   mlir::Value init;
   llvm::SmallVector<unsigned> kept;

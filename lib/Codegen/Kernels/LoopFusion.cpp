@@ -106,7 +106,8 @@ void Emitter::finish(const Carry &carry, Value result) {
     return;
   }
   // A reduction that began inside an open loop: its slice goes to the outer tensor.
-  readable[carry.value] = part;
+  if (!outer.accumulating)
+    readable[carry.value] = part;
   linalg::GenericOp generic = carry.node.generic;
   AffineMap map = generic.getIndexingMapMatchingResult(carry.value);
   SmallVector<Value> at = indices(outer.part.kept, map, carry.node);

@@ -70,8 +70,10 @@ void buildCodegenPipeline(OpPassManager &manager, unsigned threadsPerRank, Strin
   library.threads = threadsPerRank;
   manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
   manager.addPass(createMatchLibrary(library));
+  manager.addNestedPass<func::FuncOp>(createWidenSums());
   manager.addNestedPass<func::FuncOp>(createFuseKernels());
   manager.addPass(createBufferizeKernels());
+  manager.addNestedPass<func::FuncOp>(createBlockSums());
 }
 
 } // namespace zero
