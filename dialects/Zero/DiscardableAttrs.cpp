@@ -86,6 +86,7 @@ const Known kKnown[] = {
     {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
     {"zero.sharded_dim", OnState, kInteger, "an integer"},
     {"zero.shard", OnState, isKind<ShardAttr>, "#zero.shard<...>"},
+    {"zero.late", OnState, isKind<UnitAttr, FloatAttr>, "a float, or no value"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {"zero.kernel", OnFunction, kUnit, "no value"},
     {"zero.host_kernel", OnFunction, kUnit, "no value"},
@@ -107,6 +108,7 @@ const Known kKnown[] = {
     {"zero.tier", OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
     {"zero.import_note", OnBody, kString, "a string"},
     {"zero.round", OnBody, kUnit, "no value"},
+    {"zero.gradient_start", OnBody, kInteger, "an integer"},
     {"zero.replicated", OnBody, kIntegers, "integers"},
     {"zero.offsets", OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.
@@ -125,6 +127,7 @@ const Known kKnownOfArguments[] = {
     {"zero.gradient_of", OnFunction, kString, "a string"},
     {"zero.split", OnFunction, kUnit, "no value"},
     {"zero.tokens", OnFunction, kUnit, "no value"},
+    {"zero.vocabulary", OnFunction, kInteger, "an integer"},
     {"zero.micro_batch", OnFunction, kInteger, "an integer"},
     {"zero.inplace", OnFunction, kInteger, "the number of a result"},
     {"zero.state", OnFunction, isKind<FlatSymbolRefAttr>, "a symbol"},

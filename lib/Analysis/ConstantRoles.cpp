@@ -14,14 +14,18 @@ using namespace mlir;
 
 namespace zero {
 
-bool isModulePath(StringRef name) {
-  // Forms that exporters make up: val_12, _to_copy_1, onnx::MatMul_7, /layer/Mul_output_0.
+bool isMadeUpName(StringRef name) {
+  // val_12, _to_copy_1, onnx::MatMul_7, /layer/Mul_output_0.
   static const llvm::Regex madeUp("^(val|_to_copy|Constant|lifted_tensor|c_lifted_tensor)_?[0-9]*"
                                   "([._]|$)|[/:[:space:]]");
+  return madeUp.match(name);
+}
+
+bool isModulePath(StringRef name) {
   llvm::SmallVector<StringRef> parts;
   name.split(parts, '.');
   return parts.size() > 1 && llvm::none_of(parts, [](StringRef part) { return part.empty(); }) &&
-         !madeUp.match(name);
+         !isMadeUpName(name);
 }
 
 /// The operator of a node, else none.

@@ -94,6 +94,8 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   Problems problems(verbose);
   Finder finder(file);
   for (const proto::Tensor &tensor : program.tensors()) {
+    if (!persistenceOf(tensor).loadable)
+      continue;
     const WeightsFile::Get *found = nullptr;
     ZERO_RT_TRY(finder.find(tensor, found, problems));
     // State of an optimizer may be in the file, too. What starts as one number need not be:

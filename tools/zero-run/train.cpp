@@ -214,6 +214,7 @@ Status Training::runStep(uint64_t step, Progress &progress) {
     ZERO_RT_TRY(job.inFirst(session, [&] { return outputs.writeGradients(executable, session); }));
   ZERO_RT_TRY(outputs.logStep(result));
   progress.step(result);
+  checkpoints.printRemarks(session);
   results.steps.push_back(result);
   if (results.steps.size() == 1)
     progress.note(stopTimeText(options, job, executable, result.seconds));

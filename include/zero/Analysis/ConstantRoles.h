@@ -12,6 +12,9 @@
 
 namespace zero {
 
+/// Whether `name` is of a form that exporters make up for tensors without a name in the module.
+bool isMadeUpName(llvm::StringRef name);
+
 /// Whether `name` is a name that a framework gives to a tensor of a module ("layer.0.weight"), and
 /// not one that an exporter generated.
 bool isModulePath(llvm::StringRef name);
