@@ -55,6 +55,7 @@ const Known kKnown[] = {
     {"zero.interleaved", OnModule, kUnit, "no value"},
     {"zero.whole_step", OnModule, kUnit, "no value"},
     {"zero.own_gradients", OnModule, kUnit, "no value"},
+    {"zero.own_types", OnModule, kUnit, "no value"},
     {"zero.training_info", OnModule, kInteger, "an integer"},
     {"zero.start_rate", OnModule, isKind<FloatAttr>, "a float"},
     {"zero.stage", OnModule, kInteger, "an integer"},

@@ -12,8 +12,8 @@ def WidenFloats : Pass<"zero-widen-floats", "::mlir::ModuleOp"> {
     the tensors that initial values are read into. The files keep their 16-bit values (`stored`
     of `#zero.data`), and the runtime converts them, which is exact. Casts to and from 16 bits
     then have no effect and are removed, so that nothing is rounded. A remark of category
-    "precision" reports the conversion. A program that computes in 16 bits with other ops than
-    nodes of the model is not changed.
+    "precision" reports the conversion. A program that keeps its types (`zero.own_types`) is not
+    changed.
 
     ```mlir
     zero.state constant @w : tensor<8xbf16> {data = #zero.data<"m.onnx", 64, 16>}        // before
