@@ -35,7 +35,7 @@ void registerViews() {
   registerAnySign({op::Identity, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Squeeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Unsqueeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({own::StopGradient, 1, 1, Kind::View, lowerView});
+  registerAnySign(piecewiseConstant({own::StopGradient, 1, 1, Kind::View, lowerView}));
 }
 
 } // namespace zero::ops

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlainForms.h"
+#include "zero/Transforms/Program/PlainForms.h"
 
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/ResampleMatrix.h"
