@@ -29,8 +29,8 @@ void ReverseMode::propagate(onnx::NodeOp node) {
   bool throughInteger =
       llvm::any_of(node.getInputs(), [&](Value v) { return isActive(v) && !isFloat(v); });
   bool marksAll = !def || !def->gradient || throughInteger;
-  for (Value result : node.getOutputs())
-    if (marksAll || isFloat(result))
+  for (auto [index, result] : llvm::enumerate(node.getOutputs()))
+    if (marksAll || (isFloat(result) && !(def->constantResults >> index & 1)))
       active.insert(result);
 }
 

@@ -92,6 +92,8 @@ struct OpDef : onnx::Operator {
   bool anySign = false; ///< also lowers unsigned integers
   /// The derivative is zero wherever it exists: roundings, comparisons, positions, shapes.
   bool piecewiseConstant = false;
+  /// Bit i: the derivative of result i is zero, as that of a number of labels.
+  uint32_t constantResults = 0;
   /// Bit i: result i stays f32 in a program that stores its values in 16 bits, such as losses, sums
   /// and statistics.
   uint32_t wideResults = 0;

@@ -43,7 +43,7 @@ static SmallVector<onnx::NodeOp> nodesBefore(Operation *end, Operation *before) 
 static SmallVector<onnx::NodeOp> replaceByPlainForm(onnx::NodeOp node, Value &target) {
   Operation *before = node->getPrevNode();
   std::string lacking;
-  FailureOr<SmallVector<Value>> results = writePlainly(node, Form::Exact, lacking);
+  FailureOr<SmallVector<Value>> results = writePlainly(node, PlainUse::Differentiate, lacking);
   if (failed(results))
     return {};
   SmallVector<onnx::NodeOp> written = nodesBefore(node, before);

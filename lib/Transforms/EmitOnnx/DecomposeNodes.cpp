@@ -18,7 +18,7 @@ static LogicalResult decompose(onnx::NodeOp node) {
   if (isPlain(node) && !plainForm(node))
     return success();
   std::string lacking;
-  FailureOr<SmallVector<Value>> results = writePlainly(node, Form::Onnx, lacking);
+  FailureOr<SmallVector<Value>> results = writePlainly(node, PlainUse::Emit, lacking);
   if (failed(results)) {
     InFlightDiagnostic error =
         node.emitError() << node.describe()

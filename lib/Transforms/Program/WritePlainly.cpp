@@ -47,7 +47,7 @@ static LogicalResult translate(onnx::NodeOp node, ValueRange lowered, LinalgNode
 }
 
 /// Writes `node` as its lowering computes it.
-static LogicalResult fromLowering(onnx::NodeOp node, Form form, NodeBuilder &nodes,
+static LogicalResult fromLowering(onnx::NodeOp node, PlainUse use, NodeBuilder &nodes,
                                   std::string &lacking, SmallVectorImpl<Value> &results) {
   const ops::OpDef *def = ops::lookup(node);
   if (!def || !def->lower || hasUnsigned(node))
@@ -60,7 +60,11 @@ static LogicalResult fromLowering(onnx::NodeOp node, Form form, NodeBuilder &nod
   if (failed(ops::lower(node, inputs, nodes.getBuilder(), lowered)))
     return failure();
   SmallVector<Operation *> loops = opsBetween(before, node);
-  LinalgNodes kernel(nodes, form);
+  if (use == PlainUse::Differentiate && !lowered.checks.empty()) {
+    erase(loops);
+    return failure();
+  }
+  LinalgNodes kernel(nodes, Form::Onnx);
   for (Value input : inputs)
     if (input)
       kernel.bind(input, input);
@@ -74,7 +78,7 @@ static LogicalResult fromLowering(onnx::NodeOp node, Form form, NodeBuilder &nod
   return written;
 }
 
-FailureOr<SmallVector<Value>> writePlainly(onnx::NodeOp node, Form form, std::string &lacking) {
+FailureOr<SmallVector<Value>> writePlainly(onnx::NodeOp node, PlainUse use, std::string &lacking) {
   OpBuilder builder(node);
   NodeBuilder nodes(builder, node.getLoc(), node.getNode());
   SmallVector<Value> results;
@@ -82,9 +86,9 @@ FailureOr<SmallVector<Value>> writePlainly(onnx::NodeOp node, Form form, std::st
   if (rule && failed(rule(node, nodes, results)))
     return failure();
   // Attention that is not one kernel: products and softmax, whose gradients have rules.
-  if (form == Form::Exact && node.is(own::AttentionGrad))
+  if (use == PlainUse::Differentiate && node.is(own::AttentionGrad))
     llvm::append_range(results, expandAttentionGrad(nodes, node));
-  if (results.empty() && failed(fromLowering(node, form, nodes, lacking, results)))
+  if (results.empty() && failed(fromLowering(node, use, nodes, lacking, results)))
     return failure();
   return results;
 }
