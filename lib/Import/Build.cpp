@@ -1,6 +1,7 @@
 //===- Build.cpp - builds the module --------------------------------------===//
 
 #include "Build.h"
+#include "Opsets.h"
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
@@ -237,9 +238,9 @@ private:
       results.push_back(node.output(i).empty() ? builder.getNoneType() : typeOf(node.output(i)));
     DictionaryAttr attributes =
         convertAttributes(node, model.record.attributesOf(node.output(0)), context);
-    auto op = onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
-                                   attributes, node.domain(), model.opsets.at(node.domain()),
-                                   nodeName(node));
+    auto op =
+        onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
+                             attributes, node.domain(), *opsetOf(model, node), nodeName(node));
     if (auto note = graph.notes.find(&node); note != graph.notes.end())
       op->setAttr(kImportNoteAttr, builder.getStringAttr(note->second));
     for (auto [name, result] : llvm::zip(node.output(), op.getOutputs()))

@@ -60,6 +60,7 @@ using CallRule = void (*)(CallEditor &editor, pb::NodeProto &node, const FxCall 
 CallRule lossRule(llvm::StringRef op);
 CallRule layerRule(llvm::StringRef op);
 CallRule scatterRule(llvm::StringRef op);
+CallRule tieRule(llvm::StringRef op);
 
 } // namespace zero::importer
 

@@ -60,20 +60,28 @@ private:
   }
 
   void noteNode(const pb::NodeProto &node) {
-    StringRef text = metadata(node, kCallKey);
+    StringRef text = metadata(node, kCallKey), call;
     bool isResult = true; // the first word is the call's own name
     forEachWord(text, '%', [&](StringRef word) {
-      if (isResult)
+      if (isResult) {
         made.insert(word);
-      else
+        call = word;
+        nodesOf[call].push_back(&node);
+      } else {
         namedBy.try_emplace(word, &node);
+      }
       if (!isResult && baseOf(word) == "getitem")
         tuples.insert(word);
       isResult = false;
     });
+    const bool isTrained = llvm::any_of(node.input(), [&](const std::string &name) {
+      return trained.contains(name) || model.signature.kindOf(name) == "parameter";
+    });
     for (const std::string &name : node.output()) {
       made.insert(name);
       parts += node.op_type() == "Split";
+      if (isTrained)
+        trained.try_emplace(name, call);
     }
     for (const std::string &name : node.input())
       readers.try_emplace(name, &node);
@@ -88,6 +96,26 @@ private:
         if (isFloat(constant->type) && readers.contains(value->name()))
           return value;
     return nullptr;
+  }
+
+  /// Whether the call of `word`, an operand of the call `reader`, may have been merged with an
+  /// equal one: then the nodes of `reader` have the result of another call of this kind, which
+  /// computes with parameters, in its place. A tool that removes a call without effect, or folds
+  /// it, puts another value there.
+  bool isMerged(StringRef word, StringRef reader, StringRef text) const {
+    llvm::StringSet<> operands;
+    forEachWord(text, '%', [&](StringRef operand) { operands.insert(operand); });
+    for (const pb::NodeProto *node : nodesOf.lookup(reader))
+      for (const std::string &input : node->input()) {
+        auto twin = trained.find(input);
+        if (twin == trained.end())
+          continue;
+        const bool isNamed = operands.contains(input) || operands.contains(twin->second);
+        const bool isEqual = baseOf(input) == baseOf(word) || baseOf(twin->second) == baseOf(word);
+        if (isEqual && (!isNamed || llvm::count(node->input(), input) > 1))
+          return true;
+      }
+    return false;
   }
 
   /// What the exporter did with `entry`, or "" if nothing is known to be lost.
@@ -131,11 +159,14 @@ private:
   /// An operand of the call behind `node` that nothing computes, one of several results of a
   /// call or another, or "".
   StringRef missingOperand(const pb::NodeProto &node, bool ofTuples) const {
-    StringRef gone;
-    forEachWord(metadata(node, kCallKey), '%', [&](StringRef word) {
+    StringRef gone, reader, text = metadata(node, kCallKey);
+    forEachWord(text, '%', [&](StringRef word) {
+      if (reader.empty())
+        reader = word;
       const bool isPart = baseOf(word) == "getitem";
       if (gone.empty() && isPart == ofTuples && !made.contains(word) && !isMove(word) &&
-          !model.signature.inputs.contains(word) && !model.signature.find(word))
+          !model.signature.inputs.contains(word) && !model.signature.find(word) &&
+          isMerged(word, reader, text))
         gone = word;
     });
     return gone;
@@ -170,6 +201,8 @@ private:
   llvm::StringMap<std::vector<const pb::ValueInfoProto *>> foldedInto; ///< by source
   llvm::StringMap<const pb::NodeProto *> namedBy;                      ///< by operand of a call
   llvm::StringMap<const pb::NodeProto *> readers;                      ///< by input of a node
+  llvm::StringMap<std::vector<const pb::NodeProto *>> nodesOf;         ///< by the call's result
+  llvm::StringMap<StringRef> trained; ///< values that depend on parameters: the calls they are of
   llvm::StringSet<> inputs;
   llvm::StringSet<> made;            ///< results of calls that are there, or were folded
   llvm::StringSet<> tuples;          ///< operands that are one of several results of a call

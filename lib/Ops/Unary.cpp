@@ -7,6 +7,7 @@
 // from the result y where that saves work:
 //   Relu dy [y > 0]       Tanh dy (1 - y y)     Sigmoid dy y (1 - y)   Exp dy y
 //   Log dy / x            Sqrt dy / (2 y)       Reciprocal -dy y y     Abs dy sign x
+//   (at zero 0, or {slope_at_zero})
 //   Erf dy 2/sqrt(pi) exp(-x x)                 Softplus dy sigmoid(x)
 //   LeakyRelu dy or alpha dy                    Elu dy or dy (y + alpha)
 //   HardSigmoid dy alpha where 0 < y < 1
@@ -19,6 +20,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -182,7 +185,11 @@ static Value expm1Slope(Point p, NodeBuilder &b, Value dy) {
   return b.mul(dy, b.add(p.y, num(b, 1, dy)));
 }
 static Value absSlope(Point p, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.unary(op::Sign, p.x));
+  Value grad = b.mul(dy, b.unary(op::Sign, p.x));
+  const double atZero = p.node.getFloat(kSlopeAtZero, 0);
+  if (atZero == 0)
+    return grad;
+  return b.where(b.binary(op::Equal, p.x, num(b, 0, p.x)), b.mul(dy, num(b, atZero, dy)), grad);
 }
 static Value erfSlope(Point p, NodeBuilder &b, Value dy) {
   Value bell = b.unary(op::Exp, b.neg(b.mul(p.x, p.x)));

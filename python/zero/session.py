@@ -324,7 +324,8 @@ class Session:
 
         state: arrays by name, as state_dict() or a module of PyTorch has them, or the path of a
             .safetensors or .npz. Floats of another width are converted.
-        strict: missing and unknown tensors are an error, as those of another shape always are.
+        strict: missing tensors are an error, as those of another shape always are, and a warning
+            names unknown ones, such as buffers that the program does not read.
 
         Returns the numbers of tensors that were taken, missing and unknown.
         """

@@ -124,7 +124,14 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
   }
   ranks.meter().end();
   result = {plan.taken.size(), plan.missing, plan.unknown};
+  next = plan.remark.empty() ? "" : "weights: left out " + plan.remark;
   return {};
+}
+
+const char *SessionWeights::nextRemark() {
+  remark = std::move(next);
+  next.clear();
+  return remark.empty() ? nullptr : remark.c_str();
 }
 
 Status SessionWeights::save(const std::string &path) const {

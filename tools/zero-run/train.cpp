@@ -95,6 +95,9 @@ static Status loadWeights(const Options &options, const Session &session) {
                 static_cast<unsigned long long>(result.taken), escape(options.weights).c_str(),
                 static_cast<unsigned long long>(result.missing),
                 static_cast<unsigned long long>(result.unknown));
+  std::fflush(stdout); // before anything on stderr
+  while (const char *remark = zero_rt_session_next_remark(session.get()))
+    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
   return {};
 }
 
