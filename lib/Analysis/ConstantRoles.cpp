@@ -184,6 +184,23 @@ bool ConstantRoles::isMask(ReadOp read) const {
   return !perHead || !isModulePath(read.getSymbol());
 }
 
+/// Whether `use`, an operand of a sum, keeps a root, a logarithm or a quotient finite.
+static bool isEpsilon(OpOperand &use) {
+  return llvm::all_of(use.getOwner()->getUses(), [](OpOperand &next) {
+    const onnx::Operator type = operatorOf(next.getOwner());
+    return llvm::is_contained({op::Sqrt, op::Reciprocal, op::Log}, type) ||
+           (type == op::Div && next.getOperandNumber() == 1);
+  });
+}
+
+bool ConstantRoles::isFormulaNumber(ReadOp read) const {
+  return llvm::all_of(read->getUses(), [](OpOperand &use) {
+    const onnx::Operator type = operatorOf(use.getOwner());
+    return type == op::Max || type == op::Min || (type == op::Pow && use.getOperandNumber() == 1) ||
+           (type == op::Add && isEpsilon(use));
+  });
+}
+
 StringRef ConstantRoles::bufferReason(ReadOp read) const {
   if (isRunningStatistic(read))
     return "running statistics of a BatchNormalization";

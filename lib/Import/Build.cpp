@@ -113,6 +113,10 @@ private:
       setStrings(state, kAliasesAttr, name.str());
     if (auto it = model.signature.aliases.find(name); it != model.signature.aliases.end())
       setStrings(state, kAliasesAttr, it->second);
+    if (constant.number)
+      state->setAttr(kNumberAttr, builder.getF64FloatAttr(*constant.number));
+    if (model.signature.frozen.contains(name))
+      state->setAttr(kExportedFrozenAttr, builder.getUnitAttr());
     if (!model.signature.kinds.empty() && isFloat(constant.type)) {
       StringRef kind = model.signature.kindOf(name);
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));

@@ -61,6 +61,7 @@ CallRule lossRule(llvm::StringRef op);
 CallRule layerRule(llvm::StringRef op);
 CallRule scatterRule(llvm::StringRef op);
 CallRule tieRule(llvm::StringRef op);
+CallRule exponentialRule(llvm::StringRef op);
 
 } // namespace zero::importer
 

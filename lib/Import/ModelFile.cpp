@@ -152,6 +152,7 @@ static void takeInitializers(Model &model, TensorReader &reader, const TensorRan
     // It might be a parameter, and the IR holds no parameter's bytes.
     if (isFloat(constant.type) && constant.elements > 1 && !constant.data)
       failNotRaw(what);
+    constant.isInitializer = true;
     model.constants.emplace_back(tensor.name(), std::move(constant));
     tensor.clear_raw_data();
   }
@@ -241,6 +242,9 @@ Model readModel(StringRef path, const ImportOptions &options) {
     bindState(model, ranges.initialization, options);
   else
     restoreModule(model);
+  const bool isStep = model.training || !options.carry.empty() || !options.ortOptimizer.empty();
+  if (!isStep && !options.forwardOnly && model.signature.kinds.empty())
+    keepScalarParameters(model);
   // Trained tensors change, so nothing may be folded through them.
   for (auto &[name, constant] : model.constants)
     if (model.signature.kindOf(name) == "parameter" && constant.data)

@@ -39,6 +39,10 @@ public:
   /// Whether the constant is running statistics of a BatchNormalization, which forward updates.
   bool isRunningStatistic(ReadOp read) const;
 
+  /// Whether the number of `read` is only used as the numbers of formulas are that are no
+  /// parameters: as an exponent, a bound, or an epsilon below a root, a logarithm or a quotient.
+  bool isFormulaNumber(ReadOp read) const;
+
 private:
   /// The sources of an operation's operands and the uses of its results. All of them are found in
   /// two walks, so that the cost is linear for models of many constants.
