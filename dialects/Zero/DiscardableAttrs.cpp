@@ -87,6 +87,8 @@ const Known kKnown[] = {
     {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
     {"zero.sharded_dim", OnState, kInteger, "an integer"},
     {"zero.shard", OnState, isKind<ShardAttr>, "#zero.shard<...>"},
+    {"zero.exported_frozen", OnState, kUnit, "no value"},
+    {"zero.number", OnState, isKind<FloatAttr>, "a float"},
     {"zero.late", OnState, isKind<UnitAttr, FloatAttr>, "a float, or no value"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {"zero.kernel", OnFunction, kUnit, "no value"},
@@ -109,6 +111,8 @@ const Known kKnown[] = {
     {"zero.tier", OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
     {"zero.import_note", OnBody, kString, "a string"},
     {"zero.round", OnBody, kUnit, "no value"},
+    {"zero.carries", OnBody, kUnit, "no value"},
+    {"zero.training_only", OnBody, kUnit, "no value"},
     {"zero.gradient_start", OnBody, kInteger, "an integer"},
     {"zero.replicated", OnBody, kIntegers, "integers"},
     {"zero.offsets", OnBody | OnState, kIntegers, "integers"},

@@ -62,8 +62,8 @@ struct Model {
   }
 };
 
-/// Lets initializers of one element that may be parameters be state. For a model without a record of
-/// its tensors.
+/// Lets initializers of one element that may be parameters be state. For a model without a record
+/// of its tensors.
 void keepScalarParameters(Model &model);
 
 /// Moves the tensor that the attributes of `node`, a Constant, define out of the node. Fails if it
