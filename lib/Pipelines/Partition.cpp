@@ -2,7 +2,6 @@
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Partition/Passes.h"
-#include "zero/Transforms/Step/Passes.h"
 
 using namespace mlir;
 
@@ -15,5 +14,4 @@ void zero::addPartition(OpPassManager &pm, const PhaseOptions &all) {
   pm.addPass(createPartitionStep(partition));
   pm.addPass(createInterleaveMicroBatches());
   pm.addPass(createVerifyPartition());
-  pm.addPass(createVerifyEvaluation());
 }

@@ -28,5 +28,4 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createSplitPrologue());
   pm.addPass(createAverageBuffers());
   pm.addPass(createVerifyUpdates());
-  pm.addPass(createVerifyEvaluation());
 }

@@ -43,9 +43,7 @@ uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &comma
   }
 }
 
-bool isLoss(std::string_view name) {
-  return name == "loss" || name == "local_loss" || name == "loss_weight";
-}
+bool isLoss(std::string_view name) { return name == "loss" || name == "local_loss"; }
 
 //===----------------------------------------------------------------------===//
 // Forward: the moments of a step
