@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LostParameters.h"
+#include "FxCall.h"
 #include "Metadata.h"
 #include "TiedNames.h"
 
@@ -60,13 +61,12 @@ private:
   }
 
   void noteNode(const pb::NodeProto &node) {
-    StringRef text = metadata(node, kCallKey), call;
+    StringRef text = metadata(node, kCallKey);
     bool isResult = true; // the first word is the call's own name
     forEachWord(text, '%', [&](StringRef word) {
       if (isResult) {
         made.insert(word);
-        call = word;
-        nodesOf[call].push_back(&node);
+        nodesOf[word].push_back(&node);
       } else {
         namedBy.try_emplace(word, &node);
       }
@@ -81,7 +81,7 @@ private:
       made.insert(name);
       parts += node.op_type() == "Split";
       if (isTrained)
-        trained.try_emplace(name, call);
+        trained.try_emplace(name, &node);
     }
     for (const std::string &name : node.input())
       readers.try_emplace(name, &node);
@@ -110,8 +110,11 @@ private:
         auto twin = trained.find(input);
         if (twin == trained.end())
           continue;
-        const bool isNamed = operands.contains(input) || operands.contains(twin->second);
-        const bool isEqual = baseOf(input) == baseOf(word) || baseOf(twin->second) == baseOf(word);
+        std::optional<FxCall> call = parseCall(*twin->second);
+        const bool isNamed = operands.contains(input) || (call && operands.contains(call->result));
+        const bool isEqual =
+            baseOf(input) == baseOf(word) ||
+            (call && (baseOf(call->result) == baseOf(word) || call->op() == baseOf(word)));
         if (isEqual && (!isNamed || llvm::count(node->input(), input) > 1))
           return true;
       }
@@ -202,7 +205,7 @@ private:
   llvm::StringMap<const pb::NodeProto *> namedBy;                      ///< by operand of a call
   llvm::StringMap<const pb::NodeProto *> readers;                      ///< by input of a node
   llvm::StringMap<std::vector<const pb::NodeProto *>> nodesOf;         ///< by the call's result
-  llvm::StringMap<StringRef> trained; ///< values that depend on parameters: the calls they are of
+  llvm::StringMap<const pb::NodeProto *> trained; ///< values that depend on parameters: their nodes
   llvm::StringSet<> inputs;
   llvm::StringSet<> made;            ///< results of calls that are there, or were folded
   llvm::StringSet<> tuples;          ///< operands that are one of several results of a call

@@ -36,6 +36,19 @@ func.func @step(%x: tensor<2x4xf32> {zero.binding = "x"}, %b: tensor<0x4xf32> {z
 
 // -----
 
+// A shape or a list of axes without elements is a setting of the node.
+// CHECK-LABEL: func.func @step
+// CHECK: onnx.node "Reshape"
+// CHECK: onnx.node "ReduceSum"
+func.func @step(%x: tensor<1xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  %none = arith.constant dense<> : tensor<0xi64>
+  %r = onnx.node "Reshape"(%x, %none) {} opset 18 : (tensor<1xf32>, tensor<0xi64>) -> tensor<f32>
+  %loss = onnx.node "ReduceSum"(%r, %none) {keepdims = 0 : i64} opset 18 : (tensor<f32>, tensor<0xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
 func.func @step(%x: tensor<2x0xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
   // expected-error @+1 {{ReduceMax node reads a tensor without elements: expected a product, a sum, a concatenation or a scatter; leave the tensor out of the model}}
   %loss = onnx.node "ReduceMax"(%x) {keepdims = 0 : i64} opset 18 : (tensor<2x0xf32>) -> tensor<f32>

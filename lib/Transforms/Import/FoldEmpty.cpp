@@ -20,6 +20,14 @@ static bool isEmpty(Value value) {
   return type && type.hasStaticShape() && type.getNumElements() == 0;
 }
 
+/// Whether `node` has an operand without elements among its data. Integers are shapes, axes and
+/// indices, which say by being empty that there is none, unless they are concatenated.
+static bool readsEmpty(onnx::NodeOp node) {
+  return llvm::any_of(node.getInputs(), [&](Value input) {
+    return isEmpty(input) && (isa<FloatType>(getElementTypeOrSelf(input)) || node.is(op::Concat));
+  });
+}
+
 /// The number that all elements of a result of `node` are if an operand that it sums or multiplies
 /// over has no elements.
 static std::optional<double> resultOverNothing(onnx::NodeOp node) {
@@ -50,7 +58,7 @@ public:
       if (op.getNumResults() > 0 && isa<ReadOp, onnx::NodeOp>(op) &&
           llvm::all_of(op.getResults(), [](Value result) { return isEmpty(result); }))
         op.erase();
-      else if (node && llvm::any_of(node.getInputs(), isEmpty) && failed(fold(node)))
+      else if (node && readsEmpty(node) && failed(fold(node)))
         return failure();
     }
     return success();
