@@ -32,6 +32,7 @@ public:
       noteFolded(value);
     for (const pb::NodeProto &node : graph.node())
       noteNode(node);
+    findTrained();
   }
 
   /// Enters the module's parameters that the model does not hold into `signature`.
@@ -74,17 +75,34 @@ private:
         tuples.insert(word);
       isResult = false;
     });
-    const bool isTrained = llvm::any_of(node.input(), [&](const std::string &name) {
-      return trained.contains(name) || model.signature.kindOf(name) == "parameter";
-    });
     for (const std::string &name : node.output()) {
       made.insert(name);
       parts += node.op_type() == "Split";
-      if (isTrained)
-        trained.try_emplace(name, &node);
     }
     for (const std::string &name : node.input())
-      readers.try_emplace(name, &node);
+      readers[name].push_back(&node);
+  }
+
+  /// Finds the values that depend on parameters. Nodes are in any order.
+  void findTrained() {
+    std::vector<StringRef> open;
+    for (const auto &[name, constant] : model.constants)
+      if (model.signature.kindOf(name) == "parameter")
+        open.push_back(name);
+    while (!open.empty()) {
+      StringRef name = open.back();
+      open.pop_back();
+      for (const pb::NodeProto *node : readers.lookup(name))
+        for (const std::string &output : node->output())
+          if (trained.try_emplace(output, node).second)
+            open.push_back(output);
+    }
+  }
+
+  /// A node that reads `name`, or null.
+  const pb::NodeProto *readerOf(StringRef name) const {
+    auto it = readers.find(name);
+    return it == readers.end() ? nullptr : it->second.front();
   }
 
   const pb::ValueInfoProto *foldedConstant(StringRef parameter) const {
@@ -135,13 +153,13 @@ private:
     else if (node)
       text += " is gone";
     if (folded && !node)
-      node = readers.lookup(folded->name());
+      node = readerOf(folded->name());
     if (node)
       return text + ", read by " + describe(*node);
     if (held.contains(ties.find(entry.name)))
       return {};
     if (!merged)
-      merged = isOptimized(graph) ? describeMerged() : "";
+      merged = describeMerged();
     return merged->empty() ? "" : text + *merged;
   }
 
@@ -203,7 +221,7 @@ private:
   llvm::StringMap<const Constant *> held;
   llvm::StringMap<std::vector<const pb::ValueInfoProto *>> foldedInto; ///< by source
   llvm::StringMap<const pb::NodeProto *> namedBy;                      ///< by operand of a call
-  llvm::StringMap<const pb::NodeProto *> readers;                      ///< by input of a node
+  llvm::StringMap<std::vector<const pb::NodeProto *>> readers;         ///< by input of a node
   llvm::StringMap<std::vector<const pb::NodeProto *>> nodesOf;         ///< by the call's result
   llvm::StringMap<const pb::NodeProto *> trained; ///< values that depend on parameters: their nodes
   llvm::StringSet<> inputs;

@@ -98,6 +98,9 @@ def merge(graph):
 def optimized(operand):
     """The operand of `place` that its call names is gone, and the node reads `h` of the call fc."""
     proto = model()
+    proto.graph.node[2].metadata_props[0].value = (
+        "%fc : [num_users=1] = call_function[target=torch.ops.aten.linear.default](args = (%d, "
+        "%p_fc_weight), kwargs = {})")
     annotate(proto.graph.node[3], OPERATION, f"%p : = add(args = (%{operand}, %p_pos), kwargs = {{}})")
     annotate(proto.graph.node[3], RULE, "some rule")
     return proto
