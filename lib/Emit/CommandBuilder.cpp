@@ -290,7 +290,7 @@ void CommandBuilder::buildOp(Operation &op) {
     *body->mutable_value() = address(check.getValue());
     body->set_lower(check.getLower());
     body->set_upper(check.getUpper());
-    body->set_message(check.getMessage().str());
+    body->set_message(llvm::json::fixUTF8(check.getMessage()));
     // zero-clamp-indices made it harmless to go on; the epilogue updates state.
     body->set_deferred(step->getParentOp()->hasAttr(kDeviceAttr) &&
                        segment->kind() != proto::Segment::EPILOGUE);
