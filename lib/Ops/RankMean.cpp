@@ -41,8 +41,11 @@ static LogicalResult lowerWholeBatch(onnx::NodeOp node, ValueRange inputs, OpBui
   return success();
 }
 
+/// x hands the gradient on; that it also is part of the mean, computed apart, is not counted twice.
 static LogicalResult wholeBatchGradient(onnx::NodeOp, ValueRange dy, ArrayRef<bool> wanted,
-                                        NodeBuilder &, MutableArrayRef<Value> grads) {
+                                        NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (wanted[0])
+    grads[0] = builder.none();
   if (wanted[1])
     grads[1] = dy[0];
   return success();

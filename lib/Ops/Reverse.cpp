@@ -107,10 +107,15 @@ LogicalResult ReverseMode::visit(onnx::NodeOp node) {
   return success();
 }
 
-LogicalResult ReverseMode::run(ArrayRef<onnx::NodeOp> nodes) {
-  for (onnx::NodeOp node : llvm::reverse(nodes))
-    if (failed(visit(node)))
+LogicalResult ReverseMode::run(ArrayRef<Operation *> ops) {
+  for (Operation *op : llvm::reverse(ops)) {
+    auto node = dyn_cast<onnx::NodeOp>(op);
+    if (node && failed(visit(node)))
       return failure();
+    if (!node && llvm::any_of(op->getResults(), [&](Value v) { return bool(gradientOf(v)); }))
+      return op->emitError() << "expected a node between parameters and loss, got '"
+                             << op->getName() << "', which has no gradient";
+  }
   return success();
 }
 

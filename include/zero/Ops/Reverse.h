@@ -30,10 +30,11 @@ public:
 
   /// Adds `gradient` to the gradient of `value`, after the summands so far.
   void accumulate(mlir::Value value, mlir::Value gradient);
-  /// Visits `nodes`, given in program order, backwards. Each active operand of a node whose result
+  /// Visits `ops`, given in program order, backwards. Each active operand of a node whose result
   /// has a gradient gets one, or the rule says that it is zero. Fails after an error at the node
-  /// that lacks a rule, or whose rule failed, omitted an operand or gave a wrong type.
-  llvm::LogicalResult run(llvm::ArrayRef<onnx::NodeOp> nodes);
+  /// that lacks a rule, or whose rule failed, omitted an operand or gave a wrong type, and at an op
+  /// of another dialect whose result has a gradient.
+  llvm::LogicalResult run(llvm::ArrayRef<mlir::Operation *> ops);
 
   /// The gradient of `value`, or null.
   mlir::Value gradientOf(mlir::Value value) const { return gradients.lookup(value); }

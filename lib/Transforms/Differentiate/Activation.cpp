@@ -65,27 +65,24 @@ static SmallVector<onnx::NodeOp> replaceByPlainForm(onnx::NodeOp node, Value &ta
   return written;
 }
 
-FailureOr<SmallVector<onnx::NodeOp>> activate(ArrayRef<Operation *> ops, ReverseMode &reverse,
-                                              Value &target) {
-  SmallVector<onnx::NodeOp> visited;
+SmallVector<Operation *> activate(ArrayRef<Operation *> ops, ReverseMode &reverse, Value &target) {
+  SmallVector<Operation *> visited;
   // The next op is the last one.
   SmallVector<Operation *> open(llvm::reverse(ops));
   while (!open.empty()) {
     Operation *op = open.pop_back_val();
     auto node = dyn_cast<onnx::NodeOp>(op);
-    if (!node) {
-      if (llvm::any_of(op->getOperands(), [&](Value v) { return reverse.isActive(v); }))
-        return op->emitError() << "expected a node between parameters and loss, got '"
-                               << op->getName() << "', which has no gradient";
-      continue;
-    }
-    if (reverse.lacksRule(node))
+    if (!node && llvm::any_of(op->getOperands(), [&](Value v) { return reverse.isActive(v); }))
+      for (Value result : op->getResults())
+        reverse.activate(result);
+    if (node && reverse.lacksRule(node))
       if (SmallVector<onnx::NodeOp> written = replaceByPlainForm(node, target); !written.empty()) {
         open.append(written.rbegin(), written.rend());
         continue;
       }
-    reverse.propagate(node);
-    visited.push_back(node);
+    if (node)
+      reverse.propagate(node);
+    visited.push_back(op);
   }
   return visited;
 }

@@ -14,10 +14,10 @@ llvm::SmallVector<mlir::Operation *> opsBetween(mlir::Block &block, mlir::ValueR
 /// Marks what depends on the values that are active in `reverse`, walking `ops` in program order.
 /// A node that depends on them and has no gradient rule is replaced by nodes that compute the same
 /// and have rules, such as what a fused gradient stands for; `target` follows. Returns the nodes
-/// that ReverseMode::run visits. A node that cannot be replaced is among them: it is an error once
-/// a gradient reaches it. Fails after an error at another op that depends on an active value.
-llvm::FailureOr<llvm::SmallVector<onnx::NodeOp>>
-activate(llvm::ArrayRef<mlir::Operation *> ops, ReverseMode &reverse, mlir::Value &target);
+/// and other ops that ReverseMode::run visits. A node that cannot be replaced is among them: it is
+/// an error once a gradient reaches it.
+llvm::SmallVector<mlir::Operation *> activate(llvm::ArrayRef<mlir::Operation *> ops,
+                                              ReverseMode &reverse, mlir::Value &target);
 
 /// Adds a note to `error` at each node, at most three, where every path from `starts` ends: the
 /// derivative of its operator is zero.

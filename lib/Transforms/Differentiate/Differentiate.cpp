@@ -94,10 +94,8 @@ static LogicalResult differentiate(func::FuncOp step) {
   OpBuilder builder(step.getBody().front().getTerminator());
   ReverseMode reverse(builder);
   llvm::MapVector<StringAttr, Value> reads = activateReads(step, reverse, parameters);
-  FailureOr<SmallVector<onnx::NodeOp>> nodes =
+  SmallVector<Operation *> ops =
       activate(opsBetween(step.getBody().front(), {}, *loss), reverse, *loss);
-  if (failed(nodes))
-    return failure();
   if (!reverse.isActive(*loss)) {
     InFlightDiagnostic error = step.emitError("the loss does not depend on any trained parameter");
     noteZeroDerivatives(error, llvm::to_vector(llvm::make_filter_range(
@@ -105,7 +103,7 @@ static LogicalResult differentiate(func::FuncOp step) {
     return error;
   }
   reverse.accumulate(*loss, makeSeed(builder, step, *loss));
-  if (failed(reverse.run(*nodes)))
+  if (failed(reverse.run(ops)))
     return failure();
   for (ParameterOp parameter : parameters) {
     Value read = reads.lookup(parameter.getSymNameAttr());

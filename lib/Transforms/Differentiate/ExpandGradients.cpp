@@ -89,16 +89,14 @@ LogicalResult GradientExpander::differentiate(ArrayRef<Operation *> ops, Operand
   for (Operation *op : ops)
     if (llvm::none_of(op->getResults(), [&](Value made) { return fixed.contains(made); }))
       between.push_back(op);
-  FailureOr<SmallVector<onnx::NodeOp>> visited = activate(between, reverse, operands.target);
-  if (failed(visited))
-    return failure();
+  SmallVector<Operation *> visited = activate(between, reverse, operands.target);
   NodeBuilder nodesAt(builder, node.getLoc(), node.getNode());
   auto target = dyn_cast<RankedTensorType>(operands.target.getType());
   if (!target || !isa<FloatType>(target.getElementType()))
     return node.emitError() << node.describe() << ": expected floats as y, got "
                             << operands.target.getType();
   reverse.accumulate(operands.target, nodesAt.splat(1, target));
-  if (failed(reverse.run(*visited)))
+  if (failed(reverse.run(visited)))
     return failure();
   for (auto [result, wanted] : llvm::zip(node.getOutputs(), operands.named)) {
     if (result.use_empty())
