@@ -1,8 +1,7 @@
 //===- OneHot.cpp ---------------------------------------------------------===//
 //
 // ONNX: OneHot. Indices outside of [-depth, depth) give a row
-// of off-values, as the specification says. The gradient of the values is that of the lowering,
-// which selects them.
+// of off-values, as the specification says. No gradient.
 //
 //===----------------------------------------------------------------------===//
 

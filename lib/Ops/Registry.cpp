@@ -62,7 +62,6 @@ namespace zero::ops {
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
-  X(SpecialFunctions)                                                                              \
   X(Swish)                                                                                         \
   X(TopK)                                                                                          \
   X(Training)                                                                                      \

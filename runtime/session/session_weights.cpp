@@ -124,14 +124,7 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
   }
   ranks.meter().end();
   result = {plan.taken.size(), plan.missing, plan.unknown};
-  next = plan.remark.empty() ? "" : "weights: left out " + plan.remark;
   return {};
-}
-
-const char *SessionWeights::nextRemark() {
-  remark = std::move(next);
-  next.clear();
-  return remark.empty() ? nullptr : remark.c_str();
 }
 
 Status SessionWeights::save(const std::string &path) const {
@@ -139,8 +132,7 @@ Status SessionWeights::save(const std::string &path) const {
   std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());
-    const Persistence persistence = persistenceOf(tensor);
-    if (persistence.saved && (tensor.in_model() || !writesModel(path)))
+    if (tensor.saved() && (tensor.in_model() || !writesModel(path)))
       entries.push_back({tensor.name(),
                          toDType(program().valueOf(tensor).dtype()),
                          {shape.begin(), shape.end()},
@@ -148,8 +140,7 @@ Status SessionWeights::save(const std::string &path) const {
                            return read(tensor.name(), {offset, bytes}, destination);
                          },
                          initializerOf(tensor),
-                         tensor.init().file().transposed(),
-                         persistence.trained && !ranks.getOptions().allow_nan});
+                         tensor.init().file().transposed()});
   }
   WeightsWriter writer;
   WeightsOrigin origin{tables().model(),

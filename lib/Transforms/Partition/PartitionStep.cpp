@@ -61,34 +61,22 @@ void Partitioner::createBuffers(const Bucket &bucket) {
                      bucket.stateTier);
 }
 
-/// The same elements as a list.
-static RankedTensorType listOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return RankedTensorType::get({type.getNumElements()}, type.getElementType());
-}
-
-/// Adds a value up over micro-batches in an accumulator `name`; returns its mean so far.
-static Value accumulateValue(MicroMeanOp mean, StringRef name) {
+/// Adds a scalar up over micro-batches in an accumulator `name`; returns its mean so far.
+static Value accumulateScalar(MicroMeanOp mean, StringRef name) {
   OpBuilder builder(mean);
   Location loc = mean.getLoc();
   Value summand = mean.getInput();
-  auto type = cast<RankedTensorType>(summand.getType());
-  RankedTensorType list = listOf(summand);
-  SmallVector<ReassociationIndices> groups;
-  if (type.getRank() > 0)
-    groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(type.getRank())));
+  auto scalar = cast<RankedTensorType>(summand.getType());
+  auto list = RankedTensorType::get({1}, scalar.getElementType());
+  ArrayRef<ReassociationIndices> noGroups;
   auto symbol = FlatSymbolRefAttr::get(mean.getContext(), name);
   Operation *before = mean->getPrevNode();
-  if (type.getRank() == 0)
-    summand = tensor::ExpandShapeOp::create(builder, loc, list, summand, groups);
-  else if (type != list)
-    summand = tensor::CollapseShapeOp::create(builder, loc, list, summand, groups);
+  if (scalar != list)
+    summand = tensor::ExpandShapeOp::create(builder, loc, list, summand, noGroups);
   Value sum = ReadOp::create(builder, loc, list, symbol);
   sum = addUp(builder, *mean.getAccumulate(), sum, summand, name);
-  if (type.getRank() == 0)
-    sum = tensor::CollapseShapeOp::create(builder, loc, type, sum, groups);
-  else if (type != list)
-    sum = tensor::ExpandShapeOp::create(builder, loc, type, sum, groups);
+  if (scalar != list)
+    sum = tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups);
   if (isIn(mean, Segment::Prologue))
     for (Operation *op = before ? before->getNextNode() : &mean->getBlock()->front(); op != mean;
          op = op->getNextNode())
@@ -104,8 +92,10 @@ void Partitioner::resolveMicroMeans() {
     Value result = mean.getInput();
     if (mean.getAccumulate()) {
       std::string name = freeName(symbols, "micro_mean" + std::to_string(number++));
-      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name, listOf(result), 1);
-      result = accumulateValue(mean, name);
+      auto type = cast<RankedTensorType>(result.getType());
+      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name,
+                       RankedTensorType::get({1}, type.getElementType()), 1);
+      result = accumulateScalar(mean, name);
       for (Operation *user : mean->getUsers())
         if (isa<RankMeanOp>(user))
           setIterations(user, Iterations::Last);

@@ -1,7 +1,6 @@
 //===- TileVocabulary.cpp - compute a loss in tiles of classes ------------===//
 
 #include "RowTiles.h"
-#include "ScheduleLike.h"
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -140,7 +139,6 @@ Value Tiler::join(ArrayRef<Value> pieces, RankedTensorType type) {
 }
 
 void Tiler::writeForward() {
-  Operation *before = node->getPrevNode();
   auto perRow = tensorType(node.getOutputs()[2]);
   SmallVector<SmallVector<Value>> states(tiles.size()); // top, sum and own of each tile
   for (Classes part : parts)
@@ -163,9 +161,7 @@ void Tiler::writeForward() {
     addUp(divisor, end.getOutputs()[1]);
     logs.push_back(end.getOutputs()[2]);
   }
-  Value all = join(logs, perRow);
-  scheduleLike(node, before);
-  node.getOutputs().replaceAllUsesWith(ValueRange{sum, divisor, all});
+  node.getOutputs().replaceAllUsesWith(ValueRange{sum, divisor, join(logs, perRow)});
   node.erase();
 }
 

@@ -179,28 +179,24 @@ void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts)
 
 GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
   Value scale = readScale();
-  const bool skips = scale || options.skipsNonFinite;
-  if (!skips && options.clipNorm == 0)
+  if (!scale && options.clipNorm == 0)
     return {};
   SmallVector<Value> inputs{squareSum(gradients)};
   if (scale)
     inputs.push_back(scale);
   if (options.share)
     inputs.push_back(options.share);
-  GradientFactorForm form{options.clipNorm, bool(scale), bool(options.share), skips};
+  GradientFactorForm form{options.clipNorm, bool(scale), bool(options.share)};
   func::FuncOp kernel = buildGradientFactor(module, freeName(symbols, "gradient_factor"), form);
   LaunchOp made = launch(kernel, inputs);
-  GradientFactor result;
-  if (scale || options.share || options.clipNorm > 0) // else it is 1
-    result.factor = made.getResult(1);
+  GradientFactor result{made.getResult(1), {}};
   addResult(step, made.getResult(0), "gradient_norm");
-  if (!skips)
+  if (!scale)
     return result;
   result.counts = cast<TypedValue<RankedTensorType>>(made.getResult(2));
-  if (scale)
-    addResult(step, made.getResult(3), "loss_scale");
+  addResult(step, made.getResult(3), "loss_scale");
   addResult(step, result.counts, "applied");
-  if (scale && !options.isScaleFixed)
+  if (!options.isScaleFixed)
     adaptScale(scale, result.counts);
   return result;
 }

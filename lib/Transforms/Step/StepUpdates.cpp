@@ -2,7 +2,6 @@
 
 #include "StepUpdates.h"
 
-#include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 
@@ -15,21 +14,13 @@ namespace zero {
 static constexpr StringLiteral kUpdateKernel = "update";
 static constexpr StringLiteral kScalarKernel = "update_scalars";
 
-SmallVector<ScalarState> StepUpdates::scalarStates() const {
-  SmallVector<ScalarState> states;
+SmallVector<std::pair<std::string, double>> StepUpdates::scalarStates() const {
+  SmallVector<std::pair<std::string, double>> states;
   if (!schedule.isConstant())
-    states.push_back({kUpdateCount.str(), 0.0, ScalarState::Late::Steps});
-  llvm::append_range(states, groups.optimizer(0).scalarStates());
+    states.emplace_back(kUpdateCount.str(), 0.0);
+  for (const ScalarState &state : groups.optimizer(0).scalarStates())
+    states.emplace_back(state.name, state.init);
   return states;
-}
-
-/// Says what `scalar` is in a run that resumes from one without it.
-static void setLate(StateOp state, const ScalarState &scalar) {
-  Builder builder(state.getContext());
-  if (scalar.kind == ScalarState::Late::Steps)
-    state->setAttr(kLateAttr, builder.getUnitAttr());
-  else if (scalar.kind == ScalarState::Late::Constant)
-    state->setAttr(kLateAttr, builder.getF64FloatAttr(scalar.late));
 }
 
 /// The rules compute in f32: a parameter is f32, or 16-bit with an f32 master.
@@ -68,20 +59,16 @@ LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
 
 LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
   SmallVector<std::string> names;
-  for (const ScalarState &scalar : scalarStates())
-    names.push_back(scalar.name);
+  for (auto &[name, init] : scalarStates())
+    names.push_back(name);
   for (GradientOp gradient : gradients) {
-    auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
-    SmallVector<std::string> suffixes{kMasterSuffix.str()};
+    StringRef parameter = modelName(symbols.lookup<ParameterOp>(gradient.getParameter()));
+    names.push_back((parameter + "." + kMasterSuffix).str());
     for (const ParameterState &state : groups.optimizer(0).states())
-      suffixes.push_back(state.suffix);
+      names.push_back((parameter + "." + state.suffix).str());
     auto type = cast<RankedTensorType>(gradient.getResult().getType());
     for (const TensorState &state : groups.optimizer(0).tensorStates(type.getShape()))
-      suffixes.push_back(state.suffix);
-    // Those of a part are symbols of their own, and one tensor with those of the other parts.
-    for (StringRef of : {modelName(parameter), parameter.getSymName()})
-      for (const std::string &suffix : suffixes)
-        names.push_back((of + "." + suffix).str());
+      names.push_back((parameter + "." + state.suffix).str());
   }
   for (const std::string &name : names)
     if (Operation *taken = symbols.lookup(name))
@@ -104,11 +91,9 @@ void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
   SmallVector<Value> inputs{
       addArgument(step, RankedTensorType::get({}, builder.getF32Type()), kLearningRate)};
   SmallVector<FlatSymbolRefAttr> states;
-  for (const ScalarState &scalar : scalarStates()) {
-    auto state =
-        StateOp::create(atTop, module.getLoc(), Role::Optimizer, scalar.name, FlatSymbolRefAttr(),
-                        f64, DataAttr(), builder.getF64FloatAttr(scalar.init));
-    setLate(state, scalar);
+  for (auto &[name, init] : scalarStates()) {
+    auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
+                                 f64, DataAttr(), builder.getF64FloatAttr(init));
     states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
     inputs.push_back(inEpilogue(ReadOp::create(builder, loc, f64, states.back())));
   }
