@@ -24,8 +24,10 @@ these: [conformance](conformance.md) lists the results of ONNX's own tests.
   graphs, of version 1. It writes some of them into the domain of ONNX.
 - *Opsets* are versions of the model's opset import.
 - *Gradient*: `yes`: the operator has its own rule. `expanded`: it is rewritten to operators of
-  this table before differentiation. `-`: it passes no gradient to its operands, because it is
-  constant almost everywhere, or its results are indices, shapes or truth values.
+  this table before differentiation. `zero`: the derivative is zero wherever it exists, because the
+  results are roundings, positions, shapes or truth values. `lowering`: the operators that compute
+  the same are differentiated; if there are none, such as for the bits of a float, it is an error
+  that the loss depends on trained parameters through the operator.
 - *Unsigned*: it also accepts unsigned integers.
 
 """

@@ -12,6 +12,12 @@ namespace zero {
 
 /// On a state: "parameter" or "buffer" of the module, or "constant" of its code.
 inline constexpr llvm::StringLiteral kExportedAsAttr = "zero.exported_as";
+/// On a state: a parameter that the module did not train (requires_grad=False), as zero.export
+/// records.
+inline constexpr llvm::StringLiteral kExportedFrozenAttr = "zero.exported_frozen";
+/// On a state of one element without a record of what it is: the element. zero-select-parameters
+/// makes it a constant of the step unless it is a parameter.
+inline constexpr llvm::StringLiteral kNumberAttr = "zero.number";
 /// On the module: parameters that the graph uses but no longer contains, one line of a message
 /// each.
 inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters";

@@ -14,14 +14,18 @@ using namespace mlir;
 
 namespace zero {
 
-bool isModulePath(StringRef name) {
-  // Forms that exporters make up: val_12, _to_copy_1, onnx::MatMul_7, /layer/Mul_output_0.
+bool isMadeUpName(StringRef name) {
+  // val_12, _to_copy_1, onnx::MatMul_7, /layer/Mul_output_0.
   static const llvm::Regex madeUp("^(val|_to_copy|Constant|lifted_tensor|c_lifted_tensor)_?[0-9]*"
                                   "([._]|$)|[/:[:space:]]");
+  return madeUp.match(name);
+}
+
+bool isModulePath(StringRef name) {
   llvm::SmallVector<StringRef> parts;
   name.split(parts, '.');
   return parts.size() > 1 && llvm::none_of(parts, [](StringRef part) { return part.empty(); }) &&
-         !madeUp.match(name);
+         !isMadeUpName(name);
 }
 
 /// The operator of a node, else none.
@@ -178,6 +182,23 @@ bool ConstantRoles::isMask(ReadOp read) const {
   ArrayRef<int64_t> shape = read.getType().getShape();
   bool perHead = shape.size() > 2 && shape[shape.size() - 3] > 1;
   return !perHead || !isModulePath(read.getSymbol());
+}
+
+/// Whether `use`, an operand of a sum, keeps a root, a logarithm or a quotient finite.
+static bool isEpsilon(OpOperand &use) {
+  return llvm::all_of(use.getOwner()->getUses(), [](OpOperand &next) {
+    const onnx::Operator type = operatorOf(next.getOwner());
+    return llvm::is_contained({op::Sqrt, op::Reciprocal, op::Log}, type) ||
+           (type == op::Div && next.getOperandNumber() == 1);
+  });
+}
+
+bool ConstantRoles::isFormulaNumber(ReadOp read) const {
+  return llvm::all_of(read->getUses(), [](OpOperand &use) {
+    const onnx::Operator type = operatorOf(use.getOwner());
+    return type == op::Max || type == op::Min || (type == op::Pow && use.getOperandNumber() == 1) ||
+           (type == op::Add && isEpsilon(use));
+  });
 }
 
 StringRef ConstantRoles::bufferReason(ReadOp read) const {

@@ -243,6 +243,7 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &report) 
   emit.name = options.input;
   emit.model = fileToSave(options);
   emit.ortCheckpoint = ortCheckpointOf(options);
+  emit.settings = options.phases.settings();
   emit.learningRate = startRate(options, *module);
   emit.threads = options.threads;
   emit.cacheFolder = options.cacheFolder;

@@ -2,6 +2,7 @@
 
 #include "CommandBuilder.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
@@ -218,6 +219,26 @@ void CommandBuilder::buildLaunch(LaunchOp launch) {
     proto::Address at = address(Place{workspace});
     at.set_writes(values.of(launch.getOperation()));
     push(at, storage.roots()[workspace].bytes);
+  }
+  if (launch.getGradient())
+    describeGradient(launch, *body->mutable_gradient());
+}
+
+/// Describes the gradient that `launch` reads, as far as the op says: its buffer has the name of
+/// the bucket.
+void CommandBuilder::describeGradient(LaunchOp launch, proto::Launch::Gradient &gradient) const {
+  Value value = launch.getInputs()[*launch.getGradient()];
+  auto type = cast<RankedTensorType>(value.getType());
+  gradient.set_argument(uint32_t(*launch.getGradient()));
+  proto::Buffer *buffer = gradient.mutable_buffer();
+  buffer->set_name(launch.getUpdates()->str());
+  buffer->set_role(proto::GRADIENT);
+  buffer->set_dtype(dtypeOf(type.getElementType()));
+  buffer->set_elements(type.getNumElements());
+  // An update of whole tensors reads that of one, which each rank has.
+  if (auto start = launch->getAttrOfType<IntegerAttr>(kGradientStartAttr)) {
+    buffer->set_shards(1);
+    gradient.set_start(uint64_t(start.getInt()));
   }
 }
 

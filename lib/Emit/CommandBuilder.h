@@ -40,6 +40,7 @@ private:
   void buildMoves(mlir::Operation *op);
   void buildOp(mlir::Operation &op);
   void buildLaunch(LaunchOp launch);
+  void describeGradient(LaunchOp launch, proto::Launch::Gradient &gradient) const;
   void buildCopy(LaneOpInterface op);
   void buildCollective(CollectiveOpInterface op);
   proto::Command *add(mlir::Operation *op, proto::Lane lane);

@@ -158,6 +158,11 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   program.set_threads(read(kThreadsAttr));
   program.set_prefetches(read(kPrefetchAttr) > 0);
   program.set_learning_rate(float(options.learningRate));
+  for (const auto &[name, value] : options.settings) {
+    proto::Setting *setting = program.add_settings();
+    setting->set_name(name);
+    setting->set_value(llvm::json::fixUTF8(value));
+  }
   if (module->hasAttr(kTrainingInfoAttr))
     program.set_training_info(uint32_t(read(kTrainingInfoAttr)));
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))

@@ -2,11 +2,13 @@
 
 #include "TensorTable.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
 #include "runtime/format/limits.h"
+#include "zero/Analysis/ConstantRoles.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,18 +82,34 @@ public:
         const bool isOwn = isWholeStep && state.getRole() == Role::Optimizer;
         // No file of the model has the value of a required tensor: a run that resumes has it from
         // the checkpoint.
-        tensor->set_saved(state.getRole() == Role::Buffer || isOwn || state.getRequired());
+        tensor->set_saved(state.getRole() == Role::Buffer || isOwn || state.getRequired() ||
+                          isNamedConstant(state));
         tensor->set_in_model(!isOwn || tensor->has_initializer());
         for (StringRef alias : aliasesOf(state))
           tensor->add_aliases(alias.str());
+        if (Attribute late = state->getAttr(kLateAttr)) {
+          auto value = dyn_cast<FloatAttr>(late);
+          tensor->mutable_late()->set_counts_steps(!value);
+          tensor->mutable_late()->set_value(value ? value.getValueAsDouble() : 0);
+        }
       }
     }
     for (auto constant : step.getBody().getOps<arith::ConstantOp>())
       addConstant(constant);
     addGradients();
+    linkGradients();
   }
 
 private:
+  /// Whether `state` is a constant that has a name in the model, so that a file may replace it. A
+  /// checkpoint of onnxruntime-training has parameters only.
+  bool isNamedConstant(StateOp state) const {
+    if (state.getRole() != Role::Constant || !program.ort_checkpoint().empty())
+      return false;
+    auto kind = state->getAttrOfType<StringAttr>(kExportedAsAttr);
+    return kind ? kind.getValue() != "constant" : !isMadeUpName(state.getSymName());
+  }
+
   uint32_t addBuffer(StringRef name, Operation *symbol, proto::Role role, RankedTensorType type,
                      uint32_t shards) {
     proto::Buffer *buffer = program.add_buffers();
@@ -331,6 +349,21 @@ private:
     setShards(*buffer, elements ? bucketElements(home) / elements : 1);
   }
 
+  /// Completes what launches say about the gradients that they read.
+  void linkGradients() {
+    for (proto::Segment &segment : *program.mutable_segments())
+      for (proto::Command &command : *segment.mutable_commands()) {
+        if (!command.launch().has_gradient())
+          continue;
+        proto::Launch::Gradient &gradient = *command.mutable_launch()->mutable_gradient();
+        proto::Buffer &buffer = *gradient.mutable_buffer();
+        gradient.set_bucket(buffers.lookup(buffer.name()));
+        const uint64_t elements = buffer.elements();
+        if (buffer.shards() == 0)
+          setShards(buffer, elements ? bucketElements(buffer.name()) / elements : 1);
+      }
+  }
+
   /// Elements of a bucket over all ranks.
   int64_t bucketElements(StringRef name) {
     const proto::Buffer &buffer = program.buffers(buffers.lookup(name));
@@ -391,6 +424,8 @@ void buildBindings(func::FuncOp step, CommandBuilder &commands, proto::Program &
     if (name.consume_front(kCoordinatePrefix))
       input->set_axis(axisNumber(program, name));
     input->set_tokens(bool(step.getArgAttr(argument.getArgNumber(), kTokensAttr)));
+    if (auto rows = step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kVocabularyAttr))
+      input->set_vocabulary(uint64_t(rows.getInt()));
     if (auto microBatch =
             step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kMicroBatchAttr))
       input->set_micro_batch(microBatch.getInt());

@@ -1,6 +1,7 @@
 //===- Build.cpp - builds the module --------------------------------------===//
 
 #include "Build.h"
+#include "Opsets.h"
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
@@ -112,6 +113,10 @@ private:
       setStrings(state, kAliasesAttr, name.str());
     if (auto it = model.signature.aliases.find(name); it != model.signature.aliases.end())
       setStrings(state, kAliasesAttr, it->second);
+    if (constant.number)
+      state->setAttr(kNumberAttr, builder.getF64FloatAttr(*constant.number));
+    if (model.signature.frozen.contains(name))
+      state->setAttr(kExportedFrozenAttr, builder.getUnitAttr());
     if (!model.signature.kinds.empty() && isFloat(constant.type)) {
       StringRef kind = model.signature.kindOf(name);
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));
@@ -237,9 +242,9 @@ private:
       results.push_back(node.output(i).empty() ? builder.getNoneType() : typeOf(node.output(i)));
     DictionaryAttr attributes =
         convertAttributes(node, model.record.attributesOf(node.output(0)), context);
-    auto op = onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
-                                   attributes, node.domain(), model.opsets.at(node.domain()),
-                                   nodeName(node));
+    auto op =
+        onnx::NodeOp::create(builder, locate(nodeName(node)), results, node.op_type(), inputs,
+                             attributes, node.domain(), *opsetOf(model, node), nodeName(node));
     if (auto note = graph.notes.find(&node); note != graph.notes.end())
       op->setAttr(kImportNoteAttr, builder.getStringAttr(note->second));
     for (auto [name, result] : llvm::zip(node.output(), op.getOutputs()))

@@ -155,7 +155,7 @@ void restoreCalls(Model &model) {
     if (!call || !node.domain().empty() || node.output_size() == 0 ||
         !call->target.starts_with("aten."))
       continue;
-    for (auto find : {lossRule, layerRule, scatterRule})
+    for (auto find : {lossRule, layerRule, scatterRule, tieRule, exponentialRule})
       if (CallRule rule = find(call->op()))
         rule(editor, node, *call);
   }

@@ -60,6 +60,8 @@ using CallRule = void (*)(CallEditor &editor, pb::NodeProto &node, const FxCall 
 CallRule lossRule(llvm::StringRef op);
 CallRule layerRule(llvm::StringRef op);
 CallRule scatterRule(llvm::StringRef op);
+CallRule tieRule(llvm::StringRef op);
+CallRule exponentialRule(llvm::StringRef op);
 
 } // namespace zero::importer
 

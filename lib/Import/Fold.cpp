@@ -50,19 +50,6 @@ bool isFoldable(const pb::NodeProto &node) {
                                     node.op_type() == "Shape" || node.op_type() == "Size"));
 }
 
-static const llvm::fltSemantics &semanticsOf(int32_t type) {
-  switch (type) {
-  case pb::TensorProto::FLOAT16:
-    return llvm::APFloat::IEEEhalf();
-  case pb::TensorProto::BFLOAT16:
-    return llvm::APFloat::BFloat();
-  case pb::TensorProto::FLOAT:
-    return llvm::APFloat::IEEEsingle();
-  default:
-    return llvm::APFloat::IEEEdouble();
-  }
-}
-
 /// The one number in `tensor`.
 static llvm::APFloat scalarOf(const pb::TensorProto &tensor) {
   if (auto ints = toInts(tensor)) {

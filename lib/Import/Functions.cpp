@@ -1,10 +1,12 @@
-//===- Functions.cpp - inlines functions ----------------------------------===//
+//===- Functions.cpp - inline function bodies of ONNX ---------------------===//
 
 #include "Fold.h"
 #include "Graph.h"
+#include "LocalFunctions.h"
 #include "NodeRules.h"
+#include "Opsets.h"
+#include "Subgraphs.h"
 
-#include "onnx/checker.h"
 #include "onnx/defs/schema.h"
 #include "onnx/inliner/inliner.h"
 #include "llvm/ADT/StringSet.h"
@@ -12,46 +14,6 @@
 using llvm::Twine;
 
 namespace zero::importer {
-
-using FunctionKey = std::pair<std::string, std::string>;
-using FunctionMap = std::map<FunctionKey, const pb::FunctionProto *>;
-
-/// Functions that call functions double the nodes at each level: the bound is on
-/// what inlining would produce.
-static constexpr int64_t kMaxInlined = 1'000'000;
-
-/// The number of nodes after inlining; at most kMaxInlined + 1. There are no
-/// call cycles.
-template <typename Nodes>
-static int64_t inlinedSize(const Nodes &nodes, const FunctionMap &functions,
-                           std::map<const pb::FunctionProto *, int64_t> &sizes) {
-  int64_t total = 0;
-  for (const pb::NodeProto &node : nodes) {
-    auto it = functions.find({node.domain(), node.op_type()});
-    int64_t size = 1;
-    if (it != functions.end()) {
-      auto [known, isNew] = sizes.try_emplace(it->second, 0);
-      if (isNew)
-        known->second = inlinedSize(it->second->node(), functions, sizes);
-      size = sizes[it->second];
-    }
-    total = std::min(total + size, kMaxInlined + 1);
-  }
-  return total;
-}
-
-static void inlineLocal(pb::ModelProto &proto) {
-  if (proto.functions_size() == 0)
-    return;
-  pb::checker::check_function_call_cycles(proto);
-  FunctionMap functions;
-  for (const pb::FunctionProto &function : proto.functions())
-    functions[{function.domain(), function.name()}] = &function;
-  std::map<const pb::FunctionProto *, int64_t> sizes;
-  if (inlinedSize(proto.graph().node(), functions, sizes) > kMaxInlined)
-    fail("expected at most " + Twine(kMaxInlined) + " nodes after inlining its functions");
-  pb::inliner::InlineLocalFunctions(proto);
-}
 
 /// Sets the attributes that `node` leaves at their defaults. A body refers to them, and ONNX's
 /// inliner treats a missing attribute as empty.
@@ -85,38 +47,50 @@ static bool hasBody(const pb::NodeProto &node, const pb::OpSchema &schema) {
          llvm::none_of(node.input(), [](const std::string &name) { return name.empty(); });
 }
 
-/// Adds the operators of `graph` and its subgraphs that only ONNX's function bodies explain.
-static void collectFunctions(const Model &model, const ImportOptions &options,
-                             pb::GraphProto &graph, pb::inliner::FunctionIdVector &ids) {
-  for (pb::NodeProto &node : *graph.mutable_node()) {
-    for (pb::AttributeProto &attribute : *node.mutable_attribute())
-      if (attribute.has_g())
-        collectFunctions(model, options, *attribute.mutable_g(), ids);
-    auto opset = model.opsets.find(node.domain());
-    if (opset == model.opsets.end() || isFoldable(node) ||
-        options.isKnown(node.domain(), node.op_type(), opset->second))
-      continue;
+/// The operators of the model's graphs that only ONNX's function bodies explain.
+static pb::inliner::FunctionIdVector collectFunctions(Model &model, const ImportOptions &options) {
+  pb::inliner::FunctionIdVector ids;
+  forEachNode(*model.proto.mutable_graph()->mutable_node(), [&](pb::NodeProto &node) {
+    std::optional<int> opset = opsetOf(model, node);
+    if (!opset || isFoldable(node) || options.isKnown(node.domain(), node.op_type(), *opset))
+      return;
     const pb::OpSchema *schema =
-        pb::OpSchemaRegistry::Schema(node.op_type(), opset->second, node.domain());
+        pb::OpSchemaRegistry::Schema(node.op_type(), *opset, node.domain());
     if (!schema || !hasBody(node, *schema))
-      continue;
+      return;
     setDefaults(node, *schema);
     ids.emplace_back(node.domain(), node.op_type());
-  }
+  });
+  return ids;
+}
+
+/// Fails if a node that ONNX's inliner would replace has another version than the model: it knows
+/// the bodies of the model's versions only.
+static void checkVersions(Model &model, const pb::inliner::FunctionIdSet &ids) {
+  forEachNode(*model.proto.mutable_graph()->mutable_node(), [&](pb::NodeProto &node) {
+    if (!ids.Contains(node.domain(), node.op_type()))
+      return;
+    const int own = *opsetOf(model, node), ofModel = model.opsets.at(node.domain());
+    if (own != ofModel)
+      fail(describe(node) + ": the function that it is part of imports version " + Twine(own) +
+               " of its operator, which is only supported in the model's version, " +
+               Twine(ofModel),
+           {}, "convert the model and its functions to one opset version");
+  });
 }
 
 void inlineFunctions(Model &model, const ImportOptions &options) {
-  inlineLocal(model.proto);
+  inlineLocalFunctions(model);
   if (options.isKnown) {
-    pb::inliner::FunctionIdVector ids;
-    collectFunctions(model, options, *model.proto.mutable_graph(), ids);
+    pb::inliner::FunctionIdVector ids = collectFunctions(model, options);
     if (!ids.empty()) {
+      auto inlined = pb::inliner::FunctionIdSet::Create(std::move(ids));
+      checkVersions(model, *inlined);
       declareConstants(model);
       // ONNX infers the types of the entire graph to find the bodies.
       for (const pb::NodeProto &node : model.proto.graph().node())
         checkAttributes(node);
-      pb::inliner::InlineSelectedFunctions(
-          model.proto, *pb::inliner::FunctionIdSet::Create(std::move(ids)), nullptr);
+      pb::inliner::InlineSelectedFunctions(model.proto, *inlined, nullptr);
     }
   }
   takeConstantNodes(model);

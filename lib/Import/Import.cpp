@@ -6,6 +6,7 @@
 #include "EmbeddingBags.h"
 #include "Gradients.h"
 #include "Graph.h"
+#include "Opsets.h"
 #include "Origin.h"
 #include "OrtArtifacts.h"
 #include "TrainingSchemas.h"
@@ -114,10 +115,10 @@ static void report(const ModuleRecord &record, Location loc) {
 /// Records the calls from which nodes of unknown operators were exported.
 static void noteOrigins(const Model &model, const ImportOptions &options, TypedGraph &graph) {
   for (const pb::NodeProto *node : graph.nodes) {
-    auto opset = model.opsets.find(node->domain());
+    std::optional<int> opset = opsetOf(model, *node);
     std::string origin = originOf(*node);
-    if (origin.empty() || !options.isKnown || opset == model.opsets.end() ||
-        options.isKnown(node->domain(), node->op_type(), opset->second))
+    if (origin.empty() || !options.isKnown || !opset ||
+        options.isKnown(node->domain(), node->op_type(), *opset))
       continue;
     std::string &note = graph.notes[node];
     note += (note.empty() ? "" : "; ") + origin;

@@ -1,10 +1,12 @@
 //===- Infer.cpp - types of all values ------------------------------------===//
 
 #include "Infer.h"
+#include "EinsumShape.h"
 #include "Fold.h"
 #include "Gradients.h"
 #include "Graph.h"
 #include "NodeRules.h"
+#include "Opsets.h"
 #include "Origin.h"
 #include "Sequences.h"
 #include "Subgraphs.h"
@@ -61,16 +63,16 @@ public:
   }
 
   void run(pb::NodeProto &node) {
-    auto opset = model.opsets.find(node.domain());
-    if (opset == model.opsets.end())
+    const std::optional<int> opset = opsetOf(model, node);
+    if (!opset)
       fail(describe(node) + ": the model names no opset of domain " + quote(node.domain()));
     if (isGradient(node))
       return inferGradient(node, graph);
     const pb::OpSchema *schema =
-        pb::OpSchemaRegistry::Schema(node.op_type(), opset->second, node.domain());
+        pb::OpSchemaRegistry::Schema(node.op_type(), *opset, node.domain());
     if (!schema || hasSubgraph(node) || !schema->GetTypeAndShapeInferenceFunction())
       return takeDeclared(node);
-    pb::checker::check_node(node, context, pb::checker::LexicalScopeContext());
+    check(node, *opset);
     if (!inputsAreTyped(node))
       return;
     checkAttributes(node);
@@ -81,6 +83,15 @@ public:
   }
 
 private:
+  /// Checks `node` against the definition of its operator in version `opset` of its domain.
+  void check(const pb::NodeProto &node, int opset) const {
+    pb::checker::CheckerContext own = context;
+    std::unordered_map<std::string, int> imports = context.get_opset_imports();
+    imports[node.domain()] = opset;
+    own.set_opset_imports(std::move(imports));
+    pb::checker::check_node(node, own, pb::checker::LexicalScopeContext());
+  }
+
   /// Uses the types that the model declares for an operator that ONNX does not define.
   void takeDeclared(const pb::NodeProto &node) {
     if (std::string note = branches.whyNot(node); !note.empty())
@@ -124,6 +135,7 @@ private:
       auto it = declared.find(node.output(i));
       completeType(node, i, typeOf, it == declared.end() ? nullptr : it->second,
                    *inference.getOutputType(i));
+      broadcastEinsum(node, typeOf, *inference.getOutputType(i));
       TensorShape shape = fromProto(node, i, *inference.getOutputType(i));
       dims.push_back(shape.dims);
       elementTypes.push_back(shape.type);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LostParameters.h"
+#include "FxCall.h"
 #include "Metadata.h"
 #include "TiedNames.h"
 
@@ -31,6 +32,7 @@ public:
       noteFolded(value);
     for (const pb::NodeProto &node : graph.node())
       noteNode(node);
+    findTrained();
   }
 
   /// Enters the module's parameters that the model does not hold into `signature`.
@@ -63,10 +65,12 @@ private:
     StringRef text = metadata(node, kCallKey);
     bool isResult = true; // the first word is the call's own name
     forEachWord(text, '%', [&](StringRef word) {
-      if (isResult)
+      if (isResult) {
         made.insert(word);
-      else
+        nodesOf[word].push_back(&node);
+      } else {
         namedBy.try_emplace(word, &node);
+      }
       if (!isResult && baseOf(word) == "getitem")
         tuples.insert(word);
       isResult = false;
@@ -76,7 +80,29 @@ private:
       parts += node.op_type() == "Split";
     }
     for (const std::string &name : node.input())
-      readers.try_emplace(name, &node);
+      readers[name].push_back(&node);
+  }
+
+  /// Finds the values that depend on parameters. Nodes are in any order.
+  void findTrained() {
+    std::vector<StringRef> open;
+    for (const auto &[name, constant] : model.constants)
+      if (model.signature.kindOf(name) == "parameter")
+        open.push_back(name);
+    while (!open.empty()) {
+      StringRef name = open.back();
+      open.pop_back();
+      for (const pb::NodeProto *node : readers.lookup(name))
+        for (const std::string &output : node->output())
+          if (trained.try_emplace(output, node).second)
+            open.push_back(output);
+    }
+  }
+
+  /// A node that reads `name`, or null.
+  const pb::NodeProto *readerOf(StringRef name) const {
+    auto it = readers.find(name);
+    return it == readers.end() ? nullptr : it->second.front();
   }
 
   const pb::ValueInfoProto *foldedConstant(StringRef parameter) const {
@@ -88,6 +114,29 @@ private:
         if (isFloat(constant->type) && readers.contains(value->name()))
           return value;
     return nullptr;
+  }
+
+  /// Whether the call of `word`, an operand of the call `reader`, may have been merged with an
+  /// equal one: then the nodes of `reader` have the result of another call of this kind, which
+  /// computes with parameters, in its place. A tool that removes a call without effect, or folds
+  /// it, puts another value there.
+  bool isMerged(StringRef word, StringRef reader, StringRef text) const {
+    llvm::StringSet<> operands;
+    forEachWord(text, '%', [&](StringRef operand) { operands.insert(operand); });
+    for (const pb::NodeProto *node : nodesOf.lookup(reader))
+      for (const std::string &input : node->input()) {
+        auto twin = trained.find(input);
+        if (twin == trained.end())
+          continue;
+        std::optional<FxCall> call = parseCall(*twin->second);
+        const bool isNamed = operands.contains(input) || (call && operands.contains(call->result));
+        const bool isEqual =
+            baseOf(input) == baseOf(word) ||
+            (call && (baseOf(call->result) == baseOf(word) || call->op() == baseOf(word)));
+        if (isEqual && (!isNamed || llvm::count(node->input(), input) > 1))
+          return true;
+      }
+    return false;
   }
 
   /// What the exporter did with `entry`, or "" if nothing is known to be lost.
@@ -104,13 +153,13 @@ private:
     else if (node)
       text += " is gone";
     if (folded && !node)
-      node = readers.lookup(folded->name());
+      node = readerOf(folded->name());
     if (node)
       return text + ", read by " + describe(*node);
     if (held.contains(ties.find(entry.name)))
       return {};
     if (!merged)
-      merged = isOptimized(graph) ? describeMerged() : "";
+      merged = describeMerged();
     return merged->empty() ? "" : text + *merged;
   }
 
@@ -131,11 +180,14 @@ private:
   /// An operand of the call behind `node` that nothing computes, one of several results of a
   /// call or another, or "".
   StringRef missingOperand(const pb::NodeProto &node, bool ofTuples) const {
-    StringRef gone;
-    forEachWord(metadata(node, kCallKey), '%', [&](StringRef word) {
+    StringRef gone, reader, text = metadata(node, kCallKey);
+    forEachWord(text, '%', [&](StringRef word) {
+      if (reader.empty())
+        reader = word;
       const bool isPart = baseOf(word) == "getitem";
       if (gone.empty() && isPart == ofTuples && !made.contains(word) && !isMove(word) &&
-          !model.signature.inputs.contains(word) && !model.signature.find(word))
+          !model.signature.inputs.contains(word) && !model.signature.find(word) &&
+          isMerged(word, reader, text))
         gone = word;
     });
     return gone;
@@ -169,7 +221,9 @@ private:
   llvm::StringMap<const Constant *> held;
   llvm::StringMap<std::vector<const pb::ValueInfoProto *>> foldedInto; ///< by source
   llvm::StringMap<const pb::NodeProto *> namedBy;                      ///< by operand of a call
-  llvm::StringMap<const pb::NodeProto *> readers;                      ///< by input of a node
+  llvm::StringMap<std::vector<const pb::NodeProto *>> readers;         ///< by input of a node
+  llvm::StringMap<std::vector<const pb::NodeProto *>> nodesOf;         ///< by the call's result
+  llvm::StringMap<const pb::NodeProto *> trained; ///< values that depend on parameters: their nodes
   llvm::StringSet<> inputs;
   llvm::StringSet<> made;            ///< results of calls that are there, or were folded
   llvm::StringSet<> tuples;          ///< operands that are one of several results of a call

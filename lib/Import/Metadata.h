@@ -14,6 +14,9 @@ namespace zero::importer {
 /// On a graph: the parameters, buffers, inputs and results of the exported module.
 inline constexpr llvm::StringLiteral kSignatureKey =
     "pkg.torch.export.ExportedProgram.graph_signature";
+/// On a graph: the names of the parameters that the module did not train, one on a line.
+/// zero.export writes it.
+inline constexpr llvm::StringLiteral kFrozenKey = "zero.frozen";
 /// On a value: the tensors that it was folded from.
 inline constexpr llvm::StringLiteral kFoldedFromKey = "pkg.onnxscript.optimizer.folded_from";
 /// On a node: the call that it was exported from; see FxCall.h.

@@ -2,6 +2,7 @@
 
 #include "ModelFile.h"
 #include "LostParameters.h"
+#include "Opsets.h"
 #include "RestoreParameters.h"
 #include "TrainingInfo.h"
 
@@ -20,7 +21,6 @@ static constexpr uint64_t kMaxBytes = (1u << 31) - 1;
 /// Sub-graphs, functions and types nest a few levels; ONNX itself reads 100.
 static constexpr int kMaxRecursion = 100;
 static constexpr int kMaxNodes = 1'000'000;
-static constexpr int kFirstOpset = 7, kLastOpset = 28;
 
 static std::unique_ptr<llvm::MemoryBuffer> mapFile(StringRef path) {
   llvm::sys::fs::file_status status;
@@ -51,26 +51,6 @@ static void checkNodes(const pb::ModelProto &proto) {
   if (proto.graph().node_size() > kMaxNodes)
     fail("expected at most " + Twine(kMaxNodes) + " nodes, got " +
          Twine(proto.graph().node_size()));
-}
-
-static std::map<std::string, int> checkOpsets(const pb::ModelProto &proto) {
-  std::map<std::string, int> opsets;
-  for (const pb::OperatorSetIdProto &import : proto.opset_import()) {
-    std::string domain = import.domain() == "ai.onnx" ? "" : import.domain();
-    if (!opsets.try_emplace(domain, static_cast<int>(import.version())).second)
-      fail("domain " + quote(domain) + " has two opset versions");
-  }
-  auto standard = opsets.find("");
-  if (standard == opsets.end()) {
-    // A node of ai.onnx is an error then. Those of other domains may be all that there are.
-    if (opsets.empty())
-      fail("the model names no opset of ai.onnx");
-    return opsets;
-  }
-  if (standard->second < kFirstOpset || standard->second > kLastOpset)
-    fail("expected opset " + Twine(kFirstOpset) + " to " + Twine(kLastOpset) + ", got " +
-         Twine(standard->second));
-  return opsets;
 }
 
 [[noreturn]] static void failNotRaw(const Twine &what) {
@@ -172,6 +152,7 @@ static void takeInitializers(Model &model, TensorReader &reader, const TensorRan
     // It might be a parameter, and the IR holds no parameter's bytes.
     if (isFloat(constant.type) && constant.elements > 1 && !constant.data)
       failNotRaw(what);
+    constant.isInitializer = true;
     model.constants.emplace_back(tensor.name(), std::move(constant));
     tensor.clear_raw_data();
   }
@@ -247,7 +228,11 @@ Model readModel(StringRef path, const ImportOptions &options) {
     ranges.main.append(std::move(ranges.algorithm));
   }
   checkNodes(model.proto);
-  model.opsets = checkOpsets(model.proto);
+  model.opsets = readOpsets(model.proto.opset_import());
+  // A node of ai.onnx without an opset is an error; those of other domains may be all that there
+  // are.
+  if (model.opsets.empty())
+    fail("the model names no opset of ai.onnx");
   model.signature = readSignature(model.proto.graph());
   TensorReader reader(llvm::sys::path::filename(path).str(), model.files);
   takeInitializers(model, reader, ranges.main);
@@ -257,6 +242,9 @@ Model readModel(StringRef path, const ImportOptions &options) {
     bindState(model, ranges.initialization, options);
   else
     restoreModule(model);
+  const bool isStep = model.training || !options.carry.empty() || !options.ortOptimizer.empty();
+  if (!isStep && !options.forwardOnly && model.signature.kinds.empty())
+    keepScalarParameters(model);
   // Trained tensors change, so nothing may be folded through them.
   for (auto &[name, constant] : model.constants)
     if (model.signature.kindOf(name) == "parameter" && constant.data)

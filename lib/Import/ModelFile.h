@@ -30,6 +30,8 @@ struct Constant {
   std::optional<pb::TensorProto> value; ///< the bytes themselves, if small
   std::optional<double> splat;          ///< all elements are this; then there are no bytes
   std::optional<RandomValues> random;   ///< all elements are drawn; then there are no bytes
+  bool isInitializer = false;           ///< else it is the value of a Constant node
+  std::optional<double> number;         ///< its element, if it may be a parameter of one
   bool transposed = false;              ///< the bytes are those of the transpose
   bool isRequired = false;              ///< the model has no value: the run must be given one
   /// The initializer of the model that has these bytes, if its name differs from this one or it is
@@ -59,6 +61,10 @@ struct Model {
     return it == opsets.end() ? 0 : it->second;
   }
 };
+
+/// Lets initializers of one element that may be parameters be state. For a model without a record
+/// of its tensors.
+void keepScalarParameters(Model &model);
 
 /// Moves the tensor that the attributes of `node`, a Constant, define out of the node. Fails if it
 /// has no supported one.

@@ -48,6 +48,10 @@ Signature readSignature(const pb::GraphProto &graph) {
     signature.byPlaceholder.try_emplace(entry.placeholder, signature.entries.size());
     signature.entries.push_back(std::move(entry));
   }
+  lines.clear();
+  metadata(graph, kFrozenKey).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef name : lines)
+    signature.frozen.insert(name);
   return signature;
 }
 

@@ -23,6 +23,7 @@ struct Signature {
   llvm::StringMap<size_t> byPlaceholder;  ///< index into `entries`
   llvm::StringMap<llvm::StringRef> kinds; ///< by the name in the module
   llvm::StringSet<> inputs;               ///< placeholders of the module's inputs
+  llvm::StringSet<> frozen;               ///< parameters that the module did not train
 
   /// Parameters that nodes were made from or constants were folded from, but that are
   /// no initializers any more: a line for each.

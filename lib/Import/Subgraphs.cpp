@@ -33,6 +33,15 @@ static void forEachMutableSubgraph(pb::NodeProto &node, Visit visit) {
   }
 }
 
+void forEachNode(google::protobuf::RepeatedPtrField<pb::NodeProto> &nodes,
+                 llvm::function_ref<void(pb::NodeProto &)> visit) {
+  for (pb::NodeProto &node : nodes) {
+    visit(node);
+    forEachMutableSubgraph(
+        node, [&](pb::GraphProto &graph) { forEachNode(*graph.mutable_node(), visit); });
+  }
+}
+
 /// Adds the names of all values of `node` and its subgraphs.
 static void collectNames(const pb::NodeProto &node, llvm::StringSet<> &names) {
   for (const std::string &output : node.output())

@@ -15,6 +15,10 @@ namespace zero::importer {
 /// The names that `node` reads: its inputs, and the outer values that its subgraphs read.
 llvm::SmallVector<llvm::StringRef> operandsOf(const pb::NodeProto &node);
 
+/// Calls `visit` with each of `nodes` and with those of their subgraphs.
+void forEachNode(google::protobuf::RepeatedPtrField<pb::NodeProto> &nodes,
+                 llvm::function_ref<void(pb::NodeProto &)> visit);
+
 /// Takes branches out of the If nodes of a graph whose nodes are typed one after the other.
 class Branches {
 public:

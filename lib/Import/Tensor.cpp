@@ -5,8 +5,6 @@
 #include "runtime/support/checked.h"
 #include "llvm/Support/Endian.h"
 
-#include <cstring>
-
 using namespace mlir;
 
 namespace zero::importer {
@@ -43,6 +41,19 @@ bool isFloat(int32_t type) {
 bool isInteger(int32_t type) {
   return type == pb::TensorProto::INT64 || type == pb::TensorProto::INT32 ||
          type == pb::TensorProto::BOOL;
+}
+
+const llvm::fltSemantics &semanticsOf(int32_t type) {
+  switch (type) {
+  case pb::TensorProto::FLOAT16:
+    return llvm::APFloat::IEEEhalf();
+  case pb::TensorProto::BFLOAT16:
+    return llvm::APFloat::BFloat();
+  case pb::TensorProto::FLOAT:
+    return llvm::APFloat::IEEEsingle();
+  default:
+    return llvm::APFloat::IEEEdouble();
+  }
 }
 
 std::string typeName(int32_t type) {
@@ -185,16 +196,12 @@ double firstNumber(const pb::TensorProto &tensor) {
   if (std::optional<Ints> ints = toInts(tensor))
     return double(ints->values.front());
   std::string bytes = tensorBytes(tensor);
-  if (tensor.data_type() == pb::TensorProto::DOUBLE) {
-    double value;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return value;
-  }
-  if (tensor.data_type() != pb::TensorProto::FLOAT)
-    fail("tensor " + quote(tensor.name()) + ": expected raw bytes (raw_data)");
-  float value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
+  uint64_t bits = 0;
+  for (int64_t i = elementBytes(tensor.data_type()); i-- > 0;)
+    bits = bits << 8 | static_cast<uint8_t>(bytes[i]);
+  const llvm::fltSemantics &semantics = semanticsOf(tensor.data_type());
+  llvm::APFloat value(semantics, llvm::APInt(llvm::APFloat::semanticsSizeInBits(semantics), bits));
+  return value.convertToDouble();
 }
 
 pb::TensorProto fromInts(const Ints &ints) {

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <optional>
@@ -26,6 +27,8 @@ int64_t elementBytes(int32_t type);
 bool isFloat(int32_t type);
 /// bool and the integers that shape arithmetic uses.
 bool isInteger(int32_t type);
+/// The format of the ONNX float type.
+const llvm::fltSemantics &semanticsOf(int32_t type);
 /// "float", "int64", ... as ONNX calls it.
 std::string typeName(int32_t type);
 
@@ -50,7 +53,7 @@ struct Ints {
 std::string tensorBytes(const pb::TensorProto &tensor);
 /// `tensor`'s values, or nothing if it is not of an integer type.
 std::optional<Ints> toInts(const pb::TensorProto &tensor);
-/// The first element of `tensor`, an integer, bool, f32 or f64.
+/// The first element of `tensor`, a number or bool.
 double firstNumber(const pb::TensorProto &tensor);
 pb::TensorProto fromInts(const Ints &ints);
 pb::TensorProto makeTensor(int32_t type, llvm::ArrayRef<int64_t> dims, std::string bytes);

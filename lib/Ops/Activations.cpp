@@ -1,11 +1,12 @@
 //===- Activations.cpp - activations that expand into others --------------===//
 //
-// ONNX Softsign, Selu, Celu, ThresholdedRelu and HardSwish expand to operators of
+// ONNX Softsign, Selu, Celu, ThresholdedRelu, HardSwish and PRelu expand to operators of
 // the table, which have the gradients (ONNX has bodies for them, but not in every
 // opset):
 //   Softsign x / (1 + |x|)          Selu gamma Elu(x; alpha)
 //   Celu alpha Elu(x / alpha; 1)    ThresholdedRelu x where x > alpha, else 0
 //   HardSwish x HardSigmoid(x; 1/6, 1/2)
+//   PRelu x where x > 0, else slope x: at zero the gradient is that of the slope
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,6 +56,11 @@ static Value thresholdedRelu(onnx::NodeOp node, NodeBuilder &b, Value x) {
   return b.where(above, x, number(b, 0, x));
 }
 
+static Value prelu(onnx::NodeOp node, NodeBuilder &b, Value x) {
+  Value scaled = b.mul(node.getInputs()[1], x);
+  return b.where(b.binary(op::Greater, x, number(b, 0, x)), x, scaled);
+}
+
 static Value hardSwish(onnx::NodeOp, NodeBuilder &b, Value x) {
   Value gate =
       b.create(op::HardSigmoid, x.getType(), x, {b.attr("alpha", 1.0 / 6), b.attr("beta", 0.5)})
@@ -72,6 +78,7 @@ void registerActivations() {
   add({"", "Celu"}, 12, expandForm<celu>);
   add({"", "ThresholdedRelu"}, 10, expandForm<thresholdedRelu>);
   add({"", "HardSwish"}, 14, expandForm<hardSwish>);
+  add({"", "PRelu"}, 7, expandForm<prelu>);
 }
 
 } // namespace zero::ops

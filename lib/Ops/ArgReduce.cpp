@@ -69,9 +69,11 @@ static LogicalResult lowerHardmax(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerArgReduce() {
-  registerAnySign({op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>});
-  registerAnySign({op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>});
-  registerOp({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax});
+  registerAnySign(
+      piecewiseConstant({op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>}));
+  registerAnySign(
+      piecewiseConstant({op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>}));
+  registerOp(piecewiseConstant({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax}));
 }
 
 } // namespace zero::ops

@@ -1,7 +1,7 @@
 //===- Bitwise.cpp - logic on the bits of integers ------------------------===//
 //
-// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. Integers: no gradient;
-// BitCast passes none.
+// ONNX BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot, BitShift, BitCast. They have no gradient:
+// what depends on the bits of a float has no derivative that means anything.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,8 +2,9 @@
 //
 // ONNX Clip from opset 11 on: min(max(x, least), most), both optional scalars.
 //
-// Gradients: x gets dy where it is within the bounds, which belong to it (as
-// torch.clamp has it); a bound gets the sum of dy where it is the result.
+// Gradients: x gets dy where it is strictly within the bounds; a bound gets the sum of dy where it
+// is the result. At a bound that is trained, x and the bound share dy, unless {strict_bounds}.
+// These are the rules of PyTorch's clamp of numbers and of tensors (docs/reference/numbers.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,50 +37,41 @@ static LogicalResult lowerClip(onnx::NodeOp node, ValueRange inputs, OpBuilder &
   return success();
 }
 
-/// Whether the elements of x exceed bound `index`, as booleans; null without the bound.
-static Value isBeyond(onnx::NodeOp node, NodeBuilder &builder, unsigned index) {
-  if (!node.hasInput(index))
-    return nullptr;
-  Value scalar = builder.reshape(node.getInputs()[index], {});
-  return builder.binary(index == kLeast ? op::Less : op::Greater, node.getInputs()[0], scalar);
+/// The part of `dy` that `x` gets where the result is `x` or `bound`: all inside of the bound, none
+/// beyond it, and `atBound` of it where the two are equal.
+static Value insidePart(NodeBuilder &b, Value dy, Value x, Value bound, unsigned index,
+                        double atBound) {
+  Value zero = b.scalar(0, dy.getType());
+  Value part = b.where(b.binary(index == kLeast ? op::Greater : op::Less, x, bound), dy, zero);
+  if (atBound == 0)
+    return part;
+  return b.where(b.binary(op::Equal, x, bound), b.mul(dy, b.scalar(atBound, dy.getType())), part);
 }
 
+/// From the bound that is applied last: behind the upper bound, the lower one is not seen.
 static LogicalResult clipGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  Value zero = builder.scalar(0, dy[0].getType());
-  Value below = isBeyond(node, builder, kLeast), above = isBeyond(node, builder, kMost);
-  if (wanted[0]) {
-    grads[0] = dy[0];
-    for (Value beyond : {below, above})
-      if (beyond)
-        grads[0] = builder.where(beyond, zero, grads[0]);
-  }
-  auto sumWhere = [&](Value condition, unsigned index) {
-    Value part = builder.where(condition, dy[0], zero);
-    Value sum =
-        builder.reduceTo(part, RankedTensorType::get({}, node.inputType(0).getElementType()));
-    grads[index] = builder.reshape(sum, node.inputType(index).getShape());
-  };
-  if (wanted.size() > kLeast && wanted[kLeast]) {
-    // The upper bound is applied last: where it holds, the lower one is not seen.
-    if (above) {
-      Value least = builder.reshape(node.getInputs()[kLeast], {});
-      Value most = builder.reshape(node.getInputs()[kMost], {});
-      below = builder.binary(op::And, below,
-                             builder.unary(op::Not, builder.binary(op::Greater, least, most)));
+  auto isTrained = [&](unsigned index) { return wanted.size() > index && wanted[index]; };
+  constexpr double kShare = 0.5;
+  const bool shares = isTrained(kLeast) || isTrained(kMost);
+  Value x = node.getInputs()[0], grad = dy[0], raised = x;
+  if (node.hasInput(kLeast) && node.hasInput(kMost))
+    raised = builder.binary(op::Max, x, builder.reshape(node.getInputs()[kLeast], {}));
+  for (unsigned index : {kMost, kLeast}) {
+    if (!node.hasInput(index))
+      continue;
+    Value bound = builder.reshape(node.getInputs()[index], {});
+    Value from = index == kMost ? raised : x;
+    Value inside = insidePart(builder, grad, from, bound, index, shares ? kShare : 0);
+    if (isTrained(index)) {
+      Value beyond = insidePart(builder, grad, bound, from, index, kShare);
+      Value sum = builder.reduceTo(beyond, tensorType(bound));
+      grads[index] = builder.reshape(sum, node.inputType(index).getShape());
     }
-    sumWhere(below, kLeast);
+    grad = inside;
   }
-  if (wanted.size() > kMost && wanted[kMost]) {
-    if (below) {
-      Value least = builder.reshape(node.getInputs()[kLeast], {});
-      Value most = builder.reshape(node.getInputs()[kMost], {});
-      above = builder.binary(op::Or, above,
-                             builder.binary(op::And, isBeyond(node, builder, kLeast),
-                                            builder.binary(op::Greater, least, most)));
-    }
-    sumWhere(above, kMost);
-  }
+  if (wanted[0])
+    grads[0] = grad;
   return success();
 }
 

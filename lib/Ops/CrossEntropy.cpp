@@ -183,22 +183,40 @@ static LogicalResult expandNll(onnx::NodeOp node, NodeBuilder &builder,
   return expandLoss(node, builder, kNll, results);
 }
 
+/// The gradient of the scores from that of the sum or of the rows.
+static Value scoresGradient(onnx::NodeOp node, bool isNll, Value dy, NodeBuilder &builder) {
+  SmallVector<Value> inputs{dy, node.getInputs()[0], node.getInputs()[1], node.getOutputs().back()};
+  llvm::append_range(inputs, node.getInputs().drop_front(2));
+  SmallVector<NamedAttribute> attrs = lossAttrs(node, builder);
+  if (node.hasInput(3))
+    attrs.push_back(builder.attr("classes", node.getInt("classes", 0)));
+  return builder.create((isNll ? kNll : kCrossEntropy).grad, node.inputType(0), inputs, attrs)
+      .getResult(0);
+}
+
+/// The gradient of the scores from that of lse, which a gradient of the gradient has: their
+/// softmax. Classes are dimension 1 of the scores.
+static Value lseGradient(onnx::NodeOp node, Value dy, NodeBuilder &builder) {
+  Value scores = node.getInputs()[0];
+  SmallVector<int64_t> shape(tensorType(scores).getShape());
+  shape[1] = 1;
+  Value lse = builder.reshape(node.getOutputs().back(), shape);
+  Value softmax = builder.unary(op::Exp, builder.sub(scores, lse));
+  return builder.mul(builder.reshape(dy, shape), softmax);
+}
+
 /// The gradient of a Sum or Rows node: its last result is lse.
 static LogicalResult lossGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
                                   NodeBuilder &builder, MutableArrayRef<Value> grads) {
   if (wanted.size() > 2 && wanted[2])
     return node.emitError() << "no gradient for the class weights of " << node.describe();
-  if (!wanted[0] || !dy[0])
-    return success();
   bool isNll = node.getOpType().starts_with("Nll");
-  SmallVector<Value> inputs{dy[0], node.getInputs()[0], node.getInputs()[1],
-                            node.getOutputs().back()};
-  llvm::append_range(inputs, node.getInputs().drop_front(2));
-  SmallVector<NamedAttribute> attrs = lossAttrs(node, builder);
-  if (node.hasInput(3))
-    attrs.push_back(builder.attr("classes", node.getInt("classes", 0)));
-  grads[0] = builder.create((isNll ? kNll : kCrossEntropy).grad, node.inputType(0), inputs, attrs)
-                 .getResult(0);
+  if (dy[0])
+    grads[0] = scoresGradient(node, isNll, dy[0], builder);
+  if (dy.back() && !isNll) {
+    Value slope = lseGradient(node, dy.back(), builder);
+    grads[0] = grads[0] ? builder.add(grads[0], slope) : slope;
+  }
   return success();
 }
 
@@ -271,8 +289,12 @@ void registerCrossEntropy() {
   registerOp(keepsWide(
       {op::NegativeLogLikelihoodLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll}));
   for (const Family &family : {kCrossEntropy, kNll}) {
-    for (onnx::Operator loss : {family.sum, family.rows})
-      registerOp(keepsWide({loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}));
+    for (onnx::Operator loss : {family.sum, family.rows}) {
+      OpDef def = keepsWide({loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient});
+      // The sum of the weights of labels.
+      def.constantResults = loss == family.sum ? 2 : 0;
+      registerOp(def);
+    }
     registerOp({family.grad, 1, 1, Kind::Rows, lowerLossGrad});
   }
   registerOp({own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights});

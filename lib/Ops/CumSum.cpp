@@ -180,12 +180,32 @@ static LogicalResult cumSumGradient(onnx::NodeOp node, ValueRange outputGrads,
   return success();
 }
 
+/// The adjoint A of the recurrence S runs the other way. E[i], that of the place before i, is the
+/// exclusive recurrence of S's gradient u: dx = E S, and the gradient of dy is E, if S is
+/// exclusive, else u + x E.
+static LogicalResult cumProdTailGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                         ArrayRef<bool> wanted, NodeBuilder &builder,
+                                         MutableArrayRef<Value> inputGrads) {
+  Value u = outputGrads.front(), x = node.getInputs()[1];
+  Value before = builder
+                     .create(own::CumProdTail, x.getType(), {u, x},
+                             {builder.attr("axis", node.getInt("axis", 0)),
+                              builder.attr("exclusive", int64_t(1)),
+                              builder.attr("reverse", 1 - node.getInt("reverse", 0))})
+                     .getResult(0);
+  if (wanted[0])
+    inputGrads[0] = node.getInt("exclusive", 0) ? before : builder.add(u, builder.mul(x, before));
+  if (wanted[1])
+    inputGrads[1] = builder.mul(before, node.getOutputs()[0]);
+  return success();
+}
+
 void registerCumSum() {
   auto sum = lowerRunning<Combine::Sum>, prod = lowerRunning<Combine::Product>;
   registerOp({op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
   registerOp({op::CumProd, 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
-  registerOp({own::CumProd, 1, 1, Kind::Other, prod});
-  registerOp({own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail});
+  registerOp({own::CumProd, 1, 1, Kind::Other, prod, cumProdGradient});
+  registerOp({own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail, cumProdTailGradient});
 }
 
 } // namespace zero::ops

@@ -110,7 +110,12 @@ std::string Former::impliedResult() const {
 
 LogicalResult Former::measure() {
   for (const Term &term : terms)
-    for (auto [index, extent] : llvm::zip_equal(term.indices, term.shape())) {
+    for (auto [dim, extent] : llvm::enumerate(term.shape())) {
+      const char index = term.indices[dim];
+      // A broadcast is between operands; a diagonal has equal extents.
+      if (int64_t first = term.shape()[term.indices.find(index)]; first != extent)
+        return refuse("index '" + Twine(index) + "' has extents " + Twine(first) + " and " +
+                      Twine(extent) + " in one operand");
       int64_t &known = extents.try_emplace(index, extent).first->second;
       if (known != extent && known != 1 && extent != 1)
         return refuse("index '" + Twine(index) + "' has extents " + Twine(known) + " and " +

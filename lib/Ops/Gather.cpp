@@ -7,7 +7,8 @@
 // With {begin, extent} the tensor is rows [begin, begin + its own) of a table of `extent`
 // rows, and the slices of other rows are left out. With {padding_idx}, which Gather and
 // GatherRows hand on, those of that row of the table are left out, too. With {sorted} the slices
-// of a row are found by sorting the indices, and all rows are independent.
+// of a row are found by sorting the indices, and all rows are independent. Its gradient is the
+// Gather, with zeros for the slices of `padding_idx`; of rows of a larger table it has none.
 //
 // zero::GatherRows(rows, indices, [others]) {begin, extent} gathers from these rows of a
 // table; where an index is of another row the result is that of `others`, or anything.
@@ -287,6 +288,40 @@ static LogicalResult lowerGatherGrad(onnx::NodeOp node, ValueRange inputs, OpBui
   return success();
 }
 
+/// `slices`, gathered by `indices` from a dimension `axis` of `extent`, with zeros for those of
+/// `row`.
+static Value withoutRow(NodeBuilder &builder, Value slices, Value indices, int64_t axis,
+                        int64_t extent, int64_t row) {
+  RankedTensorType type = tensorType(indices);
+  auto isAt = [&](int64_t index) {
+    return builder.binary(op::Equal, indices, builder.scalar(double(index), type));
+  };
+  SmallVector<int64_t> shape(type.getShape());
+  shape.resize(tensorType(slices).getRank() - axis, 1);
+  Value isRow = builder.reshape(builder.binary(op::Or, isAt(row), isAt(row - extent)), shape);
+  return builder.where(isRow, builder.scalar(0, slices.getType()), slices);
+}
+
+static LogicalResult sumsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (node.hasInput(3) || node.getAttrs().contains("begin"))
+    return nodeError(node) << "expected sums of all rows of a table, got those of a part, which "
+                              "have no gradient";
+  if (wanted.size() > 2 && wanted[2])
+    grads[2] = dy[0];
+  if (!wanted[0])
+    return success();
+  const int64_t axis = node.getInt("axis", 0);
+  Value indices = node.getInputs()[1];
+  grads[0] =
+      builder.create(op::Gather, node.inputType(0), {dy[0], indices}, builder.attr("axis", axis))
+          .getResult(0);
+  if (node.getAttrs().contains(kPaddingIndex))
+    grads[0] = withoutRow(builder, grads[0], indices, axis, node.outputType(0).getDimSize(axis),
+                          node.getInt(kPaddingIndex, 0));
+  return success();
+}
+
 static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
                                 SmallVectorImpl<Value> &results) {
   RankedTensorType type = node.outputType(0);
@@ -303,7 +338,7 @@ void registerGather() {
   registerAnySign(moving({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
   registerAnySign(moving({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
   registerOp(moving({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
-  OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad};
+  OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad, sumsGradient};
   sums.narrow = Narrow::Own;
   registerOp(sums);
   registerRuntimeOp(own::GatherGrad.type, expandGrad);

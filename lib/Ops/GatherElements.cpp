@@ -1,8 +1,9 @@
 //===- GatherElements.cpp -------------------------------------------------===//
 //
 // ONNX: GatherElements, ScatterElements with any reduction. Gradient of GatherElements:
-// zero::GatherElementsGrad(dy, indices) {axis, shape}, a scatter-add in row-major order; of
-// ScatterElements: by gathers and scatters, for each reduction; see Scatter.cpp.
+// zero::GatherElementsGrad(dy, indices) {axis, shape}, a scatter-add in row-major order, whose
+// gradient is the GatherElements; of ScatterElements: by gathers and scatters, for each reduction;
+// see Scatter.cpp.
 //
 // ONNX Runtime: GatherElementsGrad(dy, shape, indices) {axis} is zero::GatherElementsGrad.
 //
@@ -45,6 +46,12 @@ static LogicalResult gatherElementsGradient(onnx::NodeOp node, ValueRange dy, Ar
                                             NodeBuilder &builder, MutableArrayRef<Value> grads) {
   return gatherGradient(node, dy, wanted, builder, grads, own::GatherElementsGrad,
                         builder.attr("axis", axisOf(node, node.inputType(0))));
+}
+
+static LogicalResult gradGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  return scatteredGradient(node, dy, wanted, builder, grads, op::GatherElements,
+                           builder.attr("axis", node.getInt("axis", 0)));
 }
 
 /// Scatters the elements of `updates` into `into` along `axis`.
@@ -108,7 +115,7 @@ void registerGatherElements() {
                           gatherElementsGradient}));
   registerAnySign({op::ScatterElements, 11, kNewestOpset, Kind::Other, lowerScatterElements,
                    scatterElementsGradient});
-  registerOp({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad});
+  registerOp({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad, gradGradient});
   registerRuntimeOp(own::GatherElementsGrad.type, expandGrad);
 }
 

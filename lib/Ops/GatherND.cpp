@@ -1,8 +1,9 @@
 //===- GatherND.cpp -------------------------------------------------------===//
 //
 // ONNX: GatherND with batch_dims, ScatterND with any reduction. Gradient of GatherND:
-// zero::GatherNDGrad(dy, indices) {batch_dims, shape}, a scatter-add in row-major order;
-// ScatterND's gradients are gathers and scatters, for each reduction; see Scatter.cpp.
+// zero::GatherNDGrad(dy, indices) {batch_dims, shape}, a scatter-add in row-major order, whose
+// gradient is the GatherND; ScatterND's gradients are gathers and scatters, for each reduction; see
+// Scatter.cpp.
 //
 // ONNX Runtime: GatherNDGrad(shape, indices, dy) {batch_dims} is zero::GatherNDGrad.
 //
@@ -98,6 +99,12 @@ static LogicalResult gatherNDGradient(onnx::NodeOp node, ValueRange dy, ArrayRef
                         builder.attr("batch_dims", node.getInt("batch_dims", 0)));
 }
 
+static LogicalResult gradGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                  NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  return scatteredGradient(node, dy, wanted, builder, grads, op::GatherND,
+                           builder.attr("batch_dims", node.getInt("batch_dims", 0)));
+}
+
 /// Scatters `updates` into `data` by the tuples of operand 1, which the forward
 /// node has checked already unless it is ScatterND itself.
 static Value scatterTuples(onnx::NodeOp node, const RowGather &gather, Value data, Value indices,
@@ -156,7 +163,7 @@ void registerGatherND() {
       moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
   registerAnySign(
       {op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
-  registerOp({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad});
+  registerOp({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad, gradGradient});
   registerRuntimeOp(own::GatherNDGrad.type, expandGrad);
 }
 

@@ -1,7 +1,7 @@
 //===- Logic.cpp - comparisons and logic ----------------------------------===//
 //
 // ONNX Equal, Less, Greater, LessOrEqual, GreaterOrEqual, And, Or, Xor, Not,
-// IsNaN, IsInf. Results are booleans: no gradient.
+// IsNaN, IsInf. Results are booleans, so the derivative is zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,8 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 
 template <ScalarFn scalar>
 static void add(onnx::Operator type, int64_t first) {
-  registerAnySign({type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>});
+  registerAnySign(
+      piecewiseConstant({type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}));
 }
 
 void registerLogic() {

@@ -1,7 +1,8 @@
 //===- OneHot.cpp ---------------------------------------------------------===//
 //
 // ONNX: OneHot. Indices outside of [-depth, depth) give a row
-// of off-values, as the specification says. No gradient.
+// of off-values, as the specification says. The gradient of the values is that of the lowering,
+// which selects them.
 //
 //===----------------------------------------------------------------------===//
 

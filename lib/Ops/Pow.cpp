@@ -162,6 +162,8 @@ static Value baseSlope(onnx::NodeOp node, NodeBuilder &builder) {
   Value base = node.getInputs()[0];
   Type type = tensorType(base).getElementType();
   if (std::optional<double> exponent = splatNumber(node.getInputs()[1])) {
+    if (*exponent == 0) // also where the base is zero, and its power infinite
+      return builder.scalar(0, type);
     Value power =
         *exponent == 2 ? base : builder.binary(op::Pow, base, builder.scalar(*exponent - 1, type));
     return builder.mul(power, builder.scalar(*exponent, type));

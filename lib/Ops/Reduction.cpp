@@ -8,12 +8,15 @@
 // Gradients, broadcast back over the axes: Sum dy, Mean dy / n, SumSquare 2 x dy,
 // L1 dy sign x, L2 x dy / y (0 where y = 0), LogSum dy exp(-y), LogSumExp
 // dy exp(x - y). Max and Min: dy in equal parts to the elements that equal the
-// result (torch.amax's choice for ties). Prod: dy times the product of the others,
+// result, as torch.amax has it, or with {first_of_equal} to the first of them along
+// the one axis, as torch.max(dim) has it. Prod: dy times the product of the others,
 // as running products from both ends, which zeros do not disturb.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -197,6 +200,37 @@ static Value extremeSlope(NodeBuilder &b, Value x, Value dy, Value y, ArrayRef<i
   return b.where(chosen, b.div(dy, count), b.scalar(0, element));
 }
 
+/// Whether an element is the first along `axis` that equals the extreme, as booleans.
+static Value isFirstExtreme(NodeBuilder &b, Value x, onnx::Operator position, int64_t axis) {
+  Builder &attrs = b.getBuilder();
+  RankedTensorType type = tensorType(x);
+  SmallVector<int64_t> kept(type.getShape()), line(type.getRank(), 1);
+  kept[axis] = 1;
+  line[axis] = type.getDimSize(axis);
+  Value best = b.create(position, RankedTensorType::get(kept, attrs.getI64Type()), x,
+                        {b.attr("axis", axis), b.attr("keepdims", int64_t(1))})
+                   .getResult(0);
+  Value places = b.indices(llvm::to_vector(llvm::seq<int64_t>(line[axis])));
+  return b.binary(op::Equal, b.reshape(places, line), best);
+}
+
+template <const onnx::Operator &position>
+static LogicalResult extremeGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                     NodeBuilder &builder, MutableArrayRef<Value> grads) {
+  if (node.getInt(kFirstOfEqual, 0) == 0)
+    return reductionGradient<extremeSlope>(node, dy, wanted, builder, grads);
+  FailureOr<SmallVector<int64_t>> axes = reducedAxes(node);
+  if (failed(axes) || !wanted[0])
+    return failure(failed(axes));
+  if (axes->size() != 1)
+    return node.emitError() << "expected one axis with " << kFirstOfEqual << " in "
+                            << node.describe() << ", got " << axes->size();
+  Value zero = builder.scalar(0, dy[0].getType());
+  Value chosen = isFirstExtreme(builder, node.getInputs()[0], position, axes->front());
+  grads[0] = builder.where(chosen, kept(node, builder, *axes, dy[0]), zero);
+  return success();
+}
+
 /// For each element the product of the others along the last axis of [outer, n].
 static Value productOfOthers(NodeBuilder &b, Value rows) {
   auto running = [&](int64_t reverse) {
@@ -235,8 +269,8 @@ void registerReduction() {
   using C = Combine;
   add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>, true);
   add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
-  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, reductionGradient<extremeSlope>, true);
-  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, reductionGradient<extremeSlope>, true);
+  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, extremeGradient<op::ArgMax>, true);
+  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, extremeGradient<op::ArgMin>, true);
   add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>,
       true);
   add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);

@@ -62,6 +62,7 @@ namespace zero::ops {
   X(ShapeOps)                                                                                      \
   X(Slice)                                                                                         \
   X(Softmax)                                                                                       \
+  X(SpecialFunctions)                                                                              \
   X(Swish)                                                                                         \
   X(TopK)                                                                                          \
   X(Training)                                                                                      \

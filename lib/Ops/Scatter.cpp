@@ -33,6 +33,15 @@ LogicalResult gatherGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wa
   return success();
 }
 
+LogicalResult scatteredGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
+                                NodeBuilder &builder, MutableArrayRef<Value> grads,
+                                onnx::Operator gather, NamedAttribute attr) {
+  if (wanted[0])
+    grads[0] =
+        builder.create(gather, node.inputType(0), {dy[0], node.getInputs()[1]}, attr).getResult(0);
+  return success();
+}
+
 namespace {
 /// The scatter `node` and its opposite, applied to other tensors at the same indices.
 struct ScatterNodes {

@@ -19,6 +19,13 @@ llvm::LogicalResult gatherGradient(onnx::NodeOp node, mlir::ValueRange dy,
                                    llvm::MutableArrayRef<mlir::Value> grads, onnx::Operator type,
                                    mlir::NamedAttribute attr);
 
+/// The gradient of what `node`, a gather's gradient, scatters: the gather `gather` {attr} of its
+/// result's gradient.
+llvm::LogicalResult scatteredGradient(onnx::NodeOp node, mlir::ValueRange dy,
+                                      llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
+                                      llvm::MutableArrayRef<mlir::Value> grads,
+                                      onnx::Operator gather, mlir::NamedAttribute attr);
+
 /// The gradients of a scatter's data and updates, whose opposite is the operator
 /// `gather`; both take `attrs`.
 llvm::LogicalResult scatterGradient(onnx::NodeOp node, mlir::ValueRange dy,

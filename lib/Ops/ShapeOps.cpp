@@ -2,7 +2,7 @@
 //
 // ONNX: Shape, Size, ConstantOfShape, Range. Result types are
 // static, so Shape and Size are constants, and of ConstantOfShape and Range
-// only the values are left to compute. No gradients.
+// only the values are left to compute. The gradient of a Range of floats is that of its lowering.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,9 +70,10 @@ static LogicalResult lowerRange(onnx::NodeOp node, ValueRange inputs, OpBuilder 
 }
 
 void registerShapeOps() {
-  registerAnySign({{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerShape});
-  registerAnySign({{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerSize});
-  registerOp({op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape});
+  registerAnySign(piecewiseConstant({{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerShape}));
+  registerAnySign(piecewiseConstant({{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerSize}));
+  registerOp(
+      piecewiseConstant({op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape}));
   registerOp({op::Range, 11, kNewestOpset, Kind::Other, lowerRange});
 }
 

@@ -3,7 +3,7 @@
 // ONNX: Slice, with constant starts, ends, axes and steps.
 // Gradient: zero::SliceGrad(dy) {starts, steps, axes, shape}, which puts dy's
 // elements back where they came from in a tensor of zeros of `shape`; `starts`
-// are the first indices taken, already within the dimension.
+// are the first indices taken, already within the dimension. Its gradient is the Slice.
 //
 // ONNX Runtime: SliceGrad(dy, shape, starts, ends, axes, steps) is zero::SliceGrad.
 //
@@ -130,6 +130,29 @@ static LogicalResult sliceGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
   return success();
 }
 
+/// The elements of the gradient from where zero::SliceGrad put those of its operand.
+static LogicalResult sliceGradGradient(onnx::NodeOp node, ValueRange outputGrads,
+                                       ArrayRef<bool> wanted, NodeBuilder &builder,
+                                       MutableArrayRef<Value> inputGrads) {
+  if (!wanted.front())
+    return success();
+  auto starts = *node.getInts("starts"), steps = *node.getInts("steps"),
+       axes = *node.getInts("axes");
+  SmallVector<int64_t> ends;
+  for (auto [start, step, axis] : llvm::zip_equal(starts, steps, axes)) {
+    const int64_t end = start + step * node.inputType(0).getDimSize(axis);
+    // A negative end would count from the back.
+    ends.push_back(end < 0 ? std::numeric_limits<int64_t>::min() : end);
+  }
+  inputGrads.front() =
+      builder
+          .create(op::Slice, node.inputType(0),
+                  {outputGrads.front(), builder.indices(starts), builder.indices(ends),
+                   builder.indices(axes), builder.indices(steps)})
+          .getResult(0);
+  return success();
+}
+
 static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
                                 SmallVectorImpl<Value> &results) {
   FailureOr<Cut> parameters = cutOf(node, node.outputType(0), 2);
@@ -154,7 +177,7 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
 
 void registerSlice() {
   registerAnySign(moving({op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}));
-  registerOp(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad}));
+  registerOp(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}));
   registerRuntimeOp(own::SliceGrad.type, expandGrad);
 }
 

@@ -7,11 +7,12 @@
 // from the result y where that saves work:
 //   Relu dy [y > 0]       Tanh dy (1 - y y)     Sigmoid dy y (1 - y)   Exp dy y
 //   Log dy / x            Sqrt dy / (2 y)       Reciprocal -dy y y     Abs dy sign x
+//   (at zero 0, or {slope_at_zero})
 //   Erf dy 2/sqrt(pi) exp(-x x)                 Softplus dy sigmoid(x)
 //   LeakyRelu dy or alpha dy                    Elu dy or dy (y + alpha)
 //   HardSigmoid dy alpha where 0 < y < 1
 //   zero::Log1p(x) dy / (1 + x)                 zero::Expm1(x) dy (y + 1)
-// Floor, Ceil, Sign and Round are constant almost everywhere: no gradient.
+// Floor, Ceil, Sign and Round are piecewise constant.
 //
 // ONNX Runtime: ReluGrad(dy, x or y), TanhGrad, SigmoidGrad and LeakyReluGrad(dy, y) are these
 // formulas.
@@ -19,6 +20,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+
+#include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -182,7 +185,11 @@ static Value expm1Slope(Point p, NodeBuilder &b, Value dy) {
   return b.mul(dy, b.add(p.y, num(b, 1, dy)));
 }
 static Value absSlope(Point p, NodeBuilder &b, Value dy) {
-  return b.mul(dy, b.unary(op::Sign, p.x));
+  Value grad = b.mul(dy, b.unary(op::Sign, p.x));
+  const double atZero = p.node.getFloat(kSlopeAtZero, 0);
+  if (atZero == 0)
+    return grad;
+  return b.where(b.binary(op::Equal, p.x, num(b, 0, p.x)), b.mul(dy, num(b, atZero, dy)), grad);
 }
 static Value erfSlope(Point p, NodeBuilder &b, Value dy) {
   Value bell = b.unary(op::Exp, b.neg(b.mul(p.x, p.x)));
@@ -205,8 +212,11 @@ static Value hardSigmoidSlope(Point p, NodeBuilder &b, Value dy) {
   return b.where(inside, b.mul(dy, num(b, p.node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
 }
 
-static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient = nullptr) {
+static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient) {
   registerOp({type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
+}
+static void addSteps(onnx::Operator type, int64_t first, LowerFn lower) {
+  registerOp(piecewiseConstant({type, first, kNewestOpset, Kind::Elementwise, lower}));
 }
 
 void registerUnary() {
@@ -224,10 +234,10 @@ void registerUnary() {
   add({"", "LeakyRelu"}, 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
   add(op::Elu, 7, lowerUnary<elu>, unaryGradient<eluSlope>);
   add(op::HardSigmoid, 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
-  add(op::Floor, 7, lowerUnary<one<math::FloorOp>>);
-  add(op::Ceil, 7, lowerUnary<one<math::CeilOp>>);
-  add(op::Sign, 9, lowerUnary<sign>);
-  add(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
+  addSteps(op::Floor, 7, lowerUnary<one<math::FloorOp>>);
+  addSteps(op::Ceil, 7, lowerUnary<one<math::CeilOp>>);
+  addSteps(op::Sign, 9, lowerUnary<sign>);
+  addSteps(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
   registerOp({own::Log1p, 1, 1, Kind::Elementwise, lowerUnary<one<math::Log1pOp>>,
               unaryGradient<log1pSlope>});
   registerOp({own::Expm1, 1, 1, Kind::Elementwise, lowerUnary<one<math::ExpM1Op>>,

@@ -4,11 +4,12 @@
 // Result types are static, so the shape and axes operands are not looked at.
 // Gradient: the same elements in the operand's shape.
 //
-// zero::StopGradient(x) is x, and passes no gradient: PyTorch's detach().
+// zero::StopGradient(x) is x, and passes no gradient: PyTorch's detach(), JAX's stop_gradient().
 //
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "zero/Ops/ElementFunctions.h"
 
 using namespace mlir;
 
@@ -34,7 +35,7 @@ void registerViews() {
   registerAnySign({op::Identity, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Squeeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Unsqueeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({{kZeroDomain, "StopGradient"}, 1, 1, Kind::View, lowerView});
+  registerAnySign(piecewiseConstant({own::StopGradient, 1, 1, Kind::View, lowerView}));
 }
 
 } // namespace zero::ops

@@ -23,6 +23,7 @@ void zero::addImport(OpPassManager &pm, const PhaseOptions &all) {
   if (!options.forwardOnly && options.trainable.empty())
     pm.addPass(createVerifyExport({options.verbose}));
   pm.addPass(createSelectParameters(select));
+  pm.addPass(createFoldEmpty());
   pm.addPass(createLiftUpdates());
   if (!options.init.empty())
     pm.addPass(createInitializeParameters({options.init}));

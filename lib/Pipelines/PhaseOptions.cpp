@@ -8,6 +8,7 @@
 #include "zero/Options/MeshAxes.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -55,6 +56,26 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
             write > 0 ? write : drivesRate(machine, planning::Link::DiskWrite)};
   }
   return "";
+}
+
+std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const {
+  auto join = [](const auto &list) { return llvm::join(list, ","); };
+  auto number = [](double value) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%g", value);
+    return text;
+  };
+  return {{"seed", std::to_string(recognise.seed.getValue())},
+          {"loss-mean", wordOf(recognise.lossMean.getValue()).str()},
+          {"sync-batchnorm", recognise.syncBatchNorm ? "true" : "false"},
+          {"clip-norm", number(step.clipNorm)},
+          {"nonfinite", wordOf(step.nonFinite.getValue()).str()},
+          {"no-decay", join(step.noDecay)},
+          {"param-group", join(step.paramGroups)},
+          {"lr-schedule", wordOf(step.schedule.getValue()).str()},
+          {"warmup-steps", std::to_string(step.warmupSteps.getValue())},
+          {"total-steps", std::to_string(step.totalSteps.getValue())},
+          {"min-lr-ratio", number(step.minLearningRate)}};
 }
 
 bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }

@@ -26,5 +26,9 @@ void zero::addProgram(OpPassManager &pm, const ProgramOptions &options) {
   bind.verbose = options.verbose;
   bind.mesh = options.mesh;
   pm.addPass(createBindArguments(bind));
+  pm.addPass(createFoldGuards());
+  // A program that only runs forward stays as it is.
+  if (!options.forwardOnly)
+    pm.addPass(createWidenState());
   pm.addPass(createSplitBatch({options.parts}));
 }

@@ -27,6 +27,8 @@ void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   if (options.recognise.syncBatchNorm)
     pm.addPass(createSyncBatchNorm());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());
+  if (options.recognise.lossMean == LossMean::Global)
+    pm.addPass(createComputeWholeBatch({options.dataRanks(), options.step.microBatches}));
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());
   pm.addNestedPass<func::FuncOp>(createFoldAttentionLayouts());
   pm.addPass(createCSEPass());

@@ -18,6 +18,7 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   step.minLearningRate = options.step.minLearningRate;
   step.clipNorm = options.step.clipNorm;
   step.microBatches = options.step.microBatches;
+  step.nonFinite = options.step.nonFinite;
   step.lossScale = options.precision.lossScale;
   step.minLossScale = options.precision.minLossScale;
   step.lossScaleWindow = options.precision.lossScaleWindow;

@@ -1,6 +1,11 @@
 //===- Annotations.cpp - ops that compute nothing -------------------------===//
+//
+// Some say where a tensor is, which Zero decides itself. zero.from_jax writes others, which say
+// what a derivative is where it is not that of the ops that compute the value.
+//
 
 #include "Rules.h"
+#include "zero/Ops/ElementFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -17,7 +22,42 @@ static LogicalResult identity(Operation *op, Emitter &b, SmallVectorImpl<Value> 
   return success();
 }
 
-/// Calls that only say where a tensor is. Zero decides that itself.
+/// `x` behind a cut. The largest element of a row that nothing else reads is cut in front of its
+/// reduction, so that a softmax keeps the form in which it is recognized.
+static Value stopGradient(Emitter &b, Value x) {
+  for (Value value = x; value.hasOneUse();) {
+    auto node = value.getDefiningOp<onnx::NodeOp>();
+    if (!node || !node.isAnyOf({op::Reshape, op::Expand, op::Transpose, op::ReduceMax}))
+      break;
+    value = node.getInputs()[0];
+    if (!node.is(op::ReduceMax))
+      continue;
+    OpBuilder::InsertionGuard guard(b.getBuilder());
+    b.getBuilder().setInsertionPoint(node);
+    node->setOperand(0, b.one(own::StopGradient, value.getType(), value));
+    return x;
+  }
+  return b.one(own::StopGradient, x.getType(), x);
+}
+
+/// min(max(x, 0), 6). Its derivative is 0 at both bounds.
+static Value relu6(Emitter &b, Value x) {
+  Value zero = b.number(0, elementOf(x)), six = b.number(6, elementOf(x));
+  Value inside = b.binary(op::And, b.binary(op::Greater, x, zero), b.binary(op::Less, x, six));
+  Value bounded = b.binary(op::Min, b.binary(op::Max, x, zero), six);
+  return b.where(inside, x, b.one(own::StopGradient, x.getType(), bounded));
+}
+
+/// The value of a call of zero.from_jax, from one float to one of its type; null for other calls.
+static Value derivativeCall(StringRef target, Emitter &b, Value x) {
+  if (target == "zero.stop_gradient")
+    return stopGradient(b, x);
+  if (target == "zero.relu")
+    return b.unary(op::Relu, x);
+  return target == "zero.relu6" ? relu6(b, x) : Value();
+}
+
+/// Calls that say where a tensor is, and those of zero.from_jax.
 static LogicalResult customCall(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   StringRef target = cast<CustomCallOp>(op).getCallTargetName();
   const bool isAnnotation =
@@ -25,9 +65,17 @@ static LogicalResult customCall(Operation *op, Emitter &b, SmallVectorImpl<Value
           .Cases({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape"}, true)
           .Cases({"xla.sdy.FuncResultSharding", "annotate_device_placement"}, true)
           .Default(false);
-  if (!isAnnotation)
-    return b.refuse("expected an annotation of shardings, got a call of '" + target + "'");
-  return identity(op, b, results);
+  if (isAnnotation)
+    return identity(op, b, results);
+  const bool isOfFloat = op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+                         isa<FloatType>(elementOf(op->getOperand(0)));
+  Value value = isOfFloat ? derivativeCall(target, b, op->getOperand(0)) : Value();
+  if (!value)
+    return b.refuse("expected an annotation of shardings, or a call that zero.from_jax writes, got "
+                    "a call of '" +
+                    target + "'");
+  results.push_back(value);
+  return success();
 }
 
 /// The body computes with the shards of one device, and exchanges them itself.

@@ -2,6 +2,8 @@
 
 #include "Rules.h"
 
+#include "zero/Ops/CallAttrs.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -133,7 +135,11 @@ static LogicalResult absolute(Operation *op, Emitter &b, SmallVectorImpl<Value> 
   Value x = op->getOperand(0);
   if (isBool(elementOf(x)))
     return b.refuse("expected numbers");
-  results.push_back(elementOf(x).isUnsignedInteger() ? x : b.unary(op::Abs, x));
+  // JAX selects x where it is not negative, so the derivative at zero is 1.
+  if (isFloat(x))
+    results.push_back(b.one(op::Abs, x.getType(), x, b.attr(ops::kSlopeAtZero, 1.0)));
+  else
+    results.push_back(elementOf(x).isUnsignedInteger() ? x : b.unary(op::Abs, x));
   return success();
 }
 
@@ -148,13 +154,29 @@ static LogicalResult sign(Operation *op, Emitter &b, SmallVectorImpl<Value> &res
   return success();
 }
 
+/// min(max(x, low), high), with gradients only where x is strictly on one side of both bounds.
+static Value clampOfTensors(Emitter &b, Value low, Value x, Value high) {
+  Value clamped = b.binary(op::Min, b.binary(op::Max, x, low), high);
+  Value stopped = b.one({onnx::kZeroDomain, "StopGradient"}, x.getType(), clamped);
+  Value inside = b.binary(op::And, b.binary(op::Less, low, x), b.binary(op::Less, x, high));
+  Value below = b.binary(op::And, b.binary(op::Less, x, low), b.binary(op::Less, low, high));
+  Value rest = b.where(below, low, b.where(inside, x, stopped));
+  return b.where(b.binary(op::Greater, x, high), high, rest);
+}
+
 static LogicalResult clamp(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   Value low = op->getOperand(0), x = op->getOperand(1), high = op->getOperand(2);
   for (Value bound : {low, high})
     if (elementOf(bound) != elementOf(x) ||
         (bound.getType() != x.getType() && !shapeOf(bound).empty()))
       return b.refuse("expected bounds that are scalars or have the type of the operand");
-  results.push_back(b.binary(op::Min, b.binary(op::Max, x, low), high));
+  // JAX's clamp of floats gives no gradient at a bound, which minimum and maximum share.
+  if (isFloat(x) && shapeOf(low).empty() && shapeOf(high).empty())
+    results.push_back(b.one({"", "Clip"}, x.getType(), {x, low, high}));
+  else if (isFloat(x))
+    results.push_back(clampOfTensors(b, low, x, high));
+  else
+    results.push_back(b.binary(op::Min, b.binary(op::Max, x, low), high));
   return success();
 }
 

@@ -1,6 +1,7 @@
 //===- Integers.cpp - operations on bits ----------------------------------===//
 
 #include "Rules.h"
+#include "zero/Ops/ElementFunctions.h"
 
 #include <cmath>
 
@@ -144,6 +145,7 @@ static Value bitsOfShortFloat(Emitter &b, Value x, Type u16) {
   return b.cast(shifted(b, bits, distance, /*left=*/false, /*isUnsigned=*/true), u16);
 }
 
+/// The derivative is zero, as in JAX, also where the types are the same.
 static LogicalResult bitcastConvert(Operation *op, Emitter &b, SmallVectorImpl<Value> &results) {
   Value x = op->getOperand(0);
   Type from = elementOf(x), to = elementOf(op->getResult(0));
@@ -153,6 +155,8 @@ static LogicalResult bitcastConvert(Operation *op, Emitter &b, SmallVectorImpl<V
   auto unsignedOf = [&](int64_t width) {
     return IntegerType::get(op->getContext(), width, IntegerType::Unsigned);
   };
+  if (isa<FloatType>(from))
+    x = b.one(own::StopGradient, x.getType(), x);
   if (from == to) {
     results.push_back(x);
     return success();

@@ -241,6 +241,10 @@ FLAGS = {
     "no_decay": Flag(
         "no-decay", "text", "pattern,...",
         "no weight decay for parameters that match these globs"),
+    "nonfinite": Flag(
+        "nonfinite", "word", "stop|skip",
+        "a step of which a gradient is NaN or infinite: stop, with the name of the parameter, or "
+        "skip, which changes no state; fp16 always skips (stop)"),
     "nvme_budget": Flag(
         "nvme-budget", "bytes", "",
         "maximum bytes of the disk per rank for offloaded values (0: no limit)"),
@@ -427,6 +431,7 @@ class Flags(TypedDict, total=False):
     momentum: float
     nesterov: bool
     no_decay: Any
+    nonfinite: Literal["stop", "skip"]
     nvme_budget: Union[int, str]
     offload_activations: Literal["device", "host", "nvme", "auto"]
     offload_gradients: Literal["device", "host", "nvme", "auto"]

@@ -1,14 +1,56 @@
 """Files of adapters, as PEFT reads them."""
 
+import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
+
 from .errors import ExportError
 from .state import State, list_differences
-from .weights import read_safetensors, write_safetensors
+from .weights import read_safetensors, to_numpy, write_safetensors
 
 # PEFT calls a model that it adapts base_model.model.
 PREFIX = "base_model.model."
+
+
+def _digest(array):
+    return hashlib.blake2b(np.ascontiguousarray(array), digest_size=16).hexdigest()
+
+
+def _as_bfloat16(array):
+    """float32 rounded to the nearest bfloat16, to even between two."""
+    bits = array.view(np.uint32)
+    rounded = (bits + 0x7fff + ((bits >> 16) & 1)) & np.uint32(0xffff0000)
+    return np.where(np.isnan(array), array, rounded.view(np.float32))
+
+
+def digests_of(array, dtype):
+    """Hashes of the values that a frozen tensor may have after a run: its own, and those that
+    `--frozen-precision` or `--precision` rounds it to."""
+    values = np.atleast_1d(to_numpy(array, dtype)).astype(np.float32)
+    with np.errstate(over="ignore"):
+        halves = values.astype(np.float16).astype(np.float32)
+    return list(dict.fromkeys(map(_digest, (values, _as_bfloat16(values), halves))))
+
+
+def _check_base(state, tensors, weights):
+    """An adapter is of use beside the base that it was trained with, and no other."""
+    differences = []
+    for entry in state.tensors.values():
+        name, digests = entry["initializer"], entry.get("digests")
+        if digests is None:
+            continue
+        if name not in tensors:
+            differences.append(f"'{name}' is missing, so that it cannot be compared")
+        elif digests_of(*tensors[name])[0] not in digests:
+            differences.append(f"'{name}' was changed")
+    if differences:
+        raise ExportError(
+            f"the base in '{weights}' is not the one that was exported, beside which the adapter "
+            f"would compute something else; train with the list of zero.export (zero.compile(export), or zeroc "
+            f"--trainable=MODEL.trainable.txt), or take the whole model by zero.read_weights:"
+            f"{list_differences(sorted(set(differences)))}")
 
 
 def save_adapter(folder, weights, program):
@@ -20,7 +62,8 @@ def save_adapter(folder, weights, program):
     weights: ends with .safetensors.
     program: the path that `zero.export` returned for a module of `zero.lora` or PEFT.
 
-    Raises ExportError if the module had no adapter, or the file lacks a part of it.
+    Raises ExportError if the module had no adapter, if the file lacks a part of it, or if the run
+    changed the base.
     """
     folder, state = Path(folder), State.read(program)
     if state.adapter is None:
@@ -36,6 +79,7 @@ def save_adapter(folder, weights, program):
         found[key] = value
     if missing:
         raise ExportError(f"'{weights}' does not fit the adapter:{list_differences(missing)}")
+    _check_base(state, tensors, weights)
     folder.mkdir(parents=True, exist_ok=True)
     write_safetensors(found, folder / "adapter_model.safetensors", {"format": "pt"})
     text = json.dumps(state.adapter["config"], indent=2, sort_keys=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import CompileError
+from .exported import Export
 from .flags import arguments_of
 from .program import Program, temporary_folder
 from .tools import run_tool
@@ -148,6 +149,9 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
 
     model: one of
         - the path of a model: ONNX, or StableHLO or linalg in MLIR;
+        - what zero.export() returned: parameters that were frozen in the module stay so, in the 16
+          bits that they all have there, and a dynamic batch is that of the example, unless flags
+          say otherwise;
         - an onnx.ModelProto, or its bytes (data_root: the directory of external data);
         - the text of a program in MLIR, with roles: a file or a dictionary of names and roles;
         - a torch.nn.Module, with example: its inputs, as zero.from_torch() takes them, and loss: a
@@ -160,8 +164,8 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
         switch is True or False, a list is a list, a list of pairs is a dictionary
         (`shape={"x": (32, 784)}`), sizes are bytes or texts such as "4GiB".
 
-    The compiler is a process of its own. Raises CompileError with its text, TypeError for an
-    unknown keyword.
+    The compiler is a process of its own. Its warnings become Python's. Raises CompileError with its
+    text, TypeError for an unknown keyword.
 
         program = zero.compile("gpt2.onnx", stage=3, ranks=4, memory_budget="4GiB", lr=3e-4)
     """
@@ -170,6 +174,8 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
             raise TypeError(f"{flag}: zero.emit_onnx(model, path) writes a step as ONNX")
     folder = temporary_folder()
     where = Path(folder.name)
+    if isinstance(model, Export):
+        flags = model.completed(flags)
     source = _source(model, example, flags, where)
     pages = [where / "plan.json", where / "plan.html", *_as_list(flags.pop("report", None))]
     report = f"--report={','.join(map(str, pages))}"
@@ -196,6 +202,8 @@ def emit_onnx(model, output, *, example=None, **flags: Unpack[Flags]) -> Path:
         OUTPUT.data. Flags of the plan have no effect, and are errors.
     """
     folder = temporary_folder()
+    if isinstance(model, Export):
+        flags = model.completed(flags)
     source = _source(model, example, flags, Path(folder.name))
     _Compilation(source, [*arguments_of(flags), f"--emit-onnx={output}"]).to(None)
     return Path(output)

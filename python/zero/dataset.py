@@ -1,24 +1,12 @@
 """Data of all inputs of a program, and batches of it."""
 
-import inspect
-import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
 from . import native
 from .arrays import readable
-from .errors import BadDataError, NotFoundError
-
-
-def _warn(texts):
-    """Warns at the line of the caller's caller that is not of this package."""
-    package = str(Path(__file__).parent)
-    frame = inspect.currentframe()
-    level = 1
-    while frame and frame.f_code.co_filename.startswith(package):
-        frame, level = frame.f_back, level + 1
-    for text in texts:
-        warnings.warn(text, stacklevel=level)
+from .batches import by_input, check_names
+from .errors import BadDataError
+from .warn import warn
 
 
 class Dataset:
@@ -27,8 +15,9 @@ class Dataset:
     program: the zero.Program.
     source: by the name of the input an array, whose first dimension are samples, or the path of a
         file (`.npy`, `.npz`, or `.bin` with `dtype`); or the path of a .npz with a member NAME or
-        input.NAME for each input. Row-major arrays and files are not copied or read in advance:
-        they may be larger than memory, and must not be changed or cut while steps run.
+        input.NAME for each input; or a tuple of arrays in the order of the inputs. Row-major arrays
+        and files are not copied or read in advance: they may be larger than memory, and must not be
+        changed or cut while steps run.
     shuffle: a number; each epoch then has an order of its own that follows from it.
     dtype: of the elements of files without a header, such as "uint16".
 
@@ -44,12 +33,9 @@ class Dataset:
         self._dtypes = module.dtypes
         self._data = module.Data(program._executable)
         names = [value.name for value in program.inputs]
-        if not isinstance(source, Mapping):
-            source = dict.fromkeys(names, Path(source))
-        unknown = [name for name in source if name not in names]
-        if unknown:
-            raise NotFoundError(f"the program has no input '{unknown[0]}'; its inputs are "
-                                f"{', '.join(names) or 'none'}")
+        source = by_input(names, source)
+        check_names(names, source)
+        self._shapes = {value.name: value.shape for value in program.inputs}
         for name, value in source.items():
             self._bind(name, value, dtype)
         if shuffle is not None:
@@ -68,10 +54,22 @@ class Dataset:
         except TypeError:
             raise BadDataError(f"input '{name}': expected an array in the memory of this process, "
                                f"got {type(value).__name__}") from None
+        except BadDataError as error:
+            shape = tuple(getattr(array, "shape", ()))
+            raise BadDataError(f"{error}{self._remedy(name, shape)}") from None
+
+    def _remedy(self, name, got):
+        """What to do about rows of another length."""
+        expected = tuple(self._shapes[name])
+        if len(got) != len(expected) or got[1:] == expected[1:]:
+            return ""
+        return (f"; every row has the size that the program is compiled for: pad or cut the rows, "
+                f"or compile for others, by shape={{'{name}': {(*expected[:1], *got[1:])}}} if the "
+                f"dimension is symbolic in the model, else by another export")
 
     def warn(self):
         """Gives the runtime's warnings about the data as Python's."""
-        _warn(self._data.warnings())
+        warn(self._data.warnings())
 
 
 def one_batch(program, batch):

@@ -1,11 +1,13 @@
 """Writes a JAX function as StableHLO."""
 
+import functools
 import inspect
 
 import jax
 from jaxlib.mlir import ir
 
 from .errors import ExportError
+from .jax_derivatives import find_own_derivatives, lower_with_marks, with_gradients
 from .match import Argument, Leaf, describe, fits_any, pair, pair_explicit
 from .names import Names, check_path
 from .trees import flatten, join, key_text
@@ -41,22 +43,29 @@ def _argument_names(function, args, keywords):
 
 
 class _Program:
-    """A traced function: its arguments, its result, and its module."""
+    """A traced function: its arguments, its result, and, once lowered, its module."""
 
     def __init__(self, function, args, keywords):
         names = _argument_names(function, args, keywords)
-        traced = self._trace(function, args, keywords)
-        positional, by_keyword = traced.args_info
+        self.traced = self._trace(function, args, keywords)
+        positional, by_keyword = self.traced.args_info
         if len(positional) != len(args):
             raise ExportError("expected no static arguments by position: give them by name in "
                               "keywords={...}, or bind them with functools.partial")
         self.arguments, self.leaves, self.dtypes, self.donated = [], [], [], set()
         for name, tree in [*zip(names, positional), *by_keyword.items()]:
             self._add_argument(name, tree)
-        self.results = [Leaf(path, _type_of(leaf)) for path, leaf in flatten(traced.out_info)]
+        self.results = self._results()
+
+    def _results(self):
+        return [Leaf(path, _type_of(leaf)) for path, leaf in flatten(self.traced.out_info)]
+
+    def lower(self, marked=False):
+        """Sets the module, `marked` with what Zero has to know to differentiate it."""
+        lower = lower_with_marks if marked else type(self.traced).lower
         # Programs for GPUs call functions of GPU libraries. JAX keeps the module that it returns,
         # and compiles it when the function is called: only a copy may be changed.
-        lowered = traced.lower(lowering_platforms=("cpu",)).compiler_ir("stablehlo")
+        lowered = lower(self.traced, lowering_platforms=("cpu",)).compiler_ir("stablehlo")
         with lowered.context, ir.Location.unknown():
             self.module = lowered.operation.clone()
         with self.module.context:
@@ -64,6 +73,29 @@ class _Program:
                              if getattr(op, "sym_name", None) is not None
                              and op.sym_name.value == "main")
             self._find_kept()
+
+    def has_shardings(self):
+        with self.module.context:
+            attrs = self.main.attributes["arg_attrs"] if "arg_attrs" in self.main.attributes else []
+            return any(attr.name.endswith(".sharding") for each in attrs for attr in each)
+
+    def add_gradients(self, function, args, keywords, trained, loss):
+        """Lets JAX differentiate the result at index `loss` by the trained arguments. Returns the
+        indices of the gradients, which follow the other results, by leaf."""
+        chosen = [index for index, name in enumerate(self.owners())
+                  if name in trained and "float" in self.dtypes[index]]
+        by_keyword = self.traced.args_info[1]
+        static = {name: value for name, value in keywords.items() if name not in by_keyword}
+        joint = with_gradients(functools.partial(function, **static) if static else function,
+                               lambda result: jax.tree.leaves(result)[loss], chosen)
+        before = len(self.results)
+        self.traced = self._trace(joint, args, {name: keywords[name] for name in by_keyword})
+        self.results += self._results()[before:]
+        return {leaf: before + index for index, leaf in enumerate(chosen)}
+
+    def owners(self):
+        """The name of the argument of each leaf."""
+        return [argument.name for argument in self.arguments for _ in argument.leaves]
 
     @staticmethod
     def _trace(function, args, keywords):
@@ -229,7 +261,7 @@ def _check_trains(carried, trained):
 def _names(program, carried, gradients, roles, loss):
     """The names of all arguments and results."""
     names = Names()
-    owner = [argument.name for argument in program.arguments for _ in argument.leaves]
+    owner = program.owners()
     for leaf, kind in zip(program.kept, program.types):
         role = None if leaf in carried else roles.get(owner[leaf], "data")
         dtype = program.dtypes[leaf]
@@ -245,6 +277,26 @@ def _names(program, carried, gradients, roles, loss):
     return names
 
 
+def _differentiate(program, function, args, keywords, trained, loss):
+    """Lowers a loss that Zero differentiates. What has a derivative of its own is differentiated by
+    JAX: then returns the indices of the gradients by leaf, else nothing."""
+    own = find_own_derivatives(program.traced)
+    program.lower(marked=not own)
+    if not own:
+        return {}
+    found = "; ".join(own)
+    if program.has_shardings():
+        raise ExportError(f"the loss has derivatives that only JAX knows ({found}), and shardings: "
+                          f"expected jax.value_and_grad of it, jitted with these shardings")
+    try:
+        gradients = program.add_gradients(function, args, keywords, trained, loss)
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise ExportError(f"the loss has derivatives that only JAX knows ({found}), and JAX cannot "
+                          f"differentiate it: {error}") from None
+    program.lower()
+    return gradients
+
+
 def from_jax(function, *args, path, carry=None, params=None, buffers=None, loss=None,
              keywords=None, locations=False):
     """Writes a JAX function for `zero-run PATH --roles=NAMES`; returns the path.
@@ -255,7 +307,9 @@ def from_jax(function, *args, path, carry=None, params=None, buffers=None, loss=
       is what `jax.jit(step, donate_argnums=...)` donates, or what `carry` names.
     - A function that returns the loss and the gradients of `params`, as `jax.value_and_grad(f)`
       does. Zero adds the optimizer.
-    - A function that returns the loss. Zero differentiates it with respect to `params`.
+    - A function that returns the loss. Zero differentiates it with respect to `params`, and keeps
+      `stop_gradient`. If it has a `custom_jvp` or `custom_vjp` other than those of JAX's ReLUs,
+      softmax and logaddexp, JAX differentiates it, and the program returns its gradients.
 
     function: jitted or not.
     args: the arguments, trees of arrays or of jax.ShapeDtypeStruct. Shapes are fixed in the
@@ -279,7 +333,8 @@ def from_jax(function, *args, path, carry=None, params=None, buffers=None, loss=
     Raises ExportError with the name of the argument and what to do.
     """
     path = check_path(path)
-    program = _Program(function, args, keywords or {})
+    keywords = keywords or {}
+    program = _Program(function, args, keywords)
     trained = {program.argument(chosen, "params").name for chosen in _as_list(params)}
     roles = {program.argument(chosen, "buffers").name: "buffer" for chosen in _as_list(buffers)}
     roles |= dict.fromkeys(trained, "parameter")
@@ -287,6 +342,10 @@ def from_jax(function, *args, path, carry=None, params=None, buffers=None, loss=
     _check_trains(carried, trained)
     chosen_loss, gradients = _find_loss_and_gradients(program, loss, trained,
                                                       set(carried.values()))
+    if trained and not gradients:
+        gradients = _differentiate(program, function, args, keywords, trained, chosen_loss)
+    else:
+        program.lower()
     kept = set(program.kept)
     carried = {leaf: result for leaf, result in carried.items() if leaf in kept}
     gradients = {leaf: result for leaf, result in gradients.items() if leaf in kept}

@@ -1,55 +1,19 @@
 """Writes a PyTorch module and its loss as an ONNX graph that Zero trains."""
 
 import contextlib
-import inspect
-import os
-import warnings
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from .errors import ExportError
 from .export_check import check_gradients, check_state, same_buffers
+from .exported import Export
+from .exporter import run_exporter, signature_of, with_loss
 from .losses import LOSSES, Batch
-from .state import State
 from .weights import array_of
 
 # Protocol Buffers has no messages of 2 GiB; smaller files need no second one.
 MOST_EMBEDDED_BYTES = 1 << 30
-
-
-@dataclass(frozen=True)
-class Export(os.PathLike):
-    """A graph that was exported, and what zeroc must know about it.
-
-    Attributes:
-        path: MODEL.onnx.
-        trainable: MODEL.trainable.txt, or None if all parameters are trained.
-        state: what MODEL.state.json says.
-        example: the shape of each input in the example, by name.
-        notes: sentences about what the graph lacks and what was not compared with the module.
-    """
-    path: Path
-    trainable: Path | None
-    state: State
-    example: dict
-    notes: tuple = ()
-
-    def __fspath__(self):
-        return os.fspath(self.path)
-
-    def flags(self, batch=None):
-        """The flags of zeroc for this graph: `["zeroc", export.path, *export.flags()]`.
-
-        batch: the samples that one rank reads in one micro-batch, for a graph with a dynamic batch;
-            otherwise that of the example.
-        """
-        flags = [] if self.trainable is None else [f"--trainable={self.trainable}"]
-        shapes = [f"{name}=" + "x".join(map(str, (batch or shape[0], *shape[1:])))
-                  for name, shape in self.example.items()
-                  if self.state.inputs[name][0] == "batch"]
-        return flags + ([f"--shape={','.join(shapes)}"] if shapes else [])
 
 
 @contextlib.contextmanager
@@ -85,21 +49,6 @@ def _check_module(module, loss):
                               f"which PyTorch trains twice: assign one to the other to tie them")
 
 
-def _with_loss(module, batch, loss):
-    """The module with a forward that returns the loss. All of its tensors and parts are those of
-    `module`, under the same names."""
-    forward = module.forward
-    result = object.__new__(type(module))
-    result.__dict__.update(module.__dict__)
-    if inspect.ismethod(forward) and forward.__self__ is module:
-        forward = forward.__func__.__get__(result)  # so that what it assigns is exported
-
-    def forward_with_loss(*values):
-        return batch.loss(forward, loss, values)
-    result.__dict__["forward"] = forward_with_loss
-    return result
-
-
 def _dynamic_shapes(batch, dynamic_batch):
     """The symbolic dimensions of the inputs for torch.export."""
     if not dynamic_batch:
@@ -109,8 +58,9 @@ def _dynamic_shapes(batch, dynamic_batch):
         raise ExportError("dynamic_batch: expected an example of at least 2 samples, because "
                           "PyTorch takes a size of 1 as fixed")
     symbol = torch.export.Dim("batch")
-    return (tuple({0: symbol} if value.shape[0] == size else {}
-                  for value in batch.inputs.values()),)
+    shapes = tuple({0: symbol} if value.shape[0] == size else {}
+                   for value in batch.inputs.values())
+    return shapes if signature_of(batch.inputs) else (shapes,)
 
 
 def _export(module, batch, dynamic_batch, path):
@@ -118,22 +68,14 @@ def _export(module, batch, dynamic_batch, path):
     size = sum(value.nbytes for value in [*module.parameters(), *module.buffers()])
     # If one tensor is given twice, both inputs become one.
     values = tuple(value.detach().clone() for value in batch.inputs.values())
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            program = torch.onnx.export(
-                module, values, dynamo=True, optimize=False, verbose=False,
-                input_names=list(batch.inputs), output_names=["loss"],
-                dynamic_shapes=_dynamic_shapes(batch, dynamic_batch))
-            program.save(path, external_data=size > MOST_EMBEDDED_BYTES)
-    except torch.onnx.errors.OnnxExporterError as error:
-        cause = error  # its text only points to the first error
-        while cause.__cause__ is not None:
-            cause = cause.__cause__
-        if isinstance(cause, ExportError):
-            raise cause from None
-        raise ExportError(f"PyTorch cannot export the module: {type(cause).__name__}: "
-                          f"{cause}") from error
+    program = run_exporter(module, values, list(batch.inputs),
+                           _dynamic_shapes(batch, dynamic_batch))
+    # So that no way to compile the graph trains what the module does not.
+    frozen = [name for name, value in module.named_parameters(remove_duplicate=False)
+              if not value.requires_grad]
+    if frozen:
+        program.model.graph.metadata_props["zero.frozen"] = "\n".join(frozen)
+    program.save(path, external_data=size > MOST_EMBEDDED_BYTES)
     return program.exported_program
 
 
@@ -182,7 +124,7 @@ def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check
     _check_module(module, loss)
     batch = Batch(module, example_batch, loss)
     with _training(module), same_buffers(module):
-        program = _export(_with_loss(module, batch, loss), batch, dynamic_batch, path)
+        program = _export(with_loss(module, batch, loss), batch, dynamic_batch, path)
         state, unread, notes = check_state(module, batch, program, path)
         if dynamic_batch:
             _check_dynamic(batch, state)

@@ -12,10 +12,12 @@ import numpy as np
 
 from . import native
 from .arrays import empty, readable
-from .dataset import Dataset, _warn, one_batch
+from .batches import passes
+from .dataset import Dataset, one_batch
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
 from .interrupt import Interrupt
 from .progress import progress_of
+from .warn import warn
 from .weights import to_numpy
 
 
@@ -185,7 +187,8 @@ class Session:
             the shape (global batch, ...): the rows of one rank, as program.inputs has them, times
             the ranks times the micro-batches. Row-major arrays are not copied, and those of a
             narrower type are widened if every value fits. Fewer samples are repeated, with a
-            warning. Or a zero.Dataset, of which it reads the next batch.
+            warning. Or a tuple or list of these arrays in the order of program.inputs, as a data
+            loader yields them. Or a zero.Dataset, of which it reads the next batch.
         keep_gradients: gradient() can be called afterwards; takes memory.
 
         Raises BadDataError if the batch does not fit, CheckFailedError for a label or token out of
@@ -202,7 +205,8 @@ class Session:
         dataset: a zero.Dataset; what one is made of: a dictionary of arrays or files by input, or
             the path of a .npz; or an iterable of batches, each as step() takes it.
         steps: how many; the data begins again when it ends.
-        epochs: passes over the data, instead of `steps`. One, if neither is given.
+        epochs: passes over the data, instead of `steps`. One, if neither is given. A generator has
+            one pass: more epochs, or steps than it has batches, are an error.
         callbacks: each is called as callback(session, result) after every step. The training ends
             when one returns False.
         progress: show a bar on standard error, or in the notebook.
@@ -246,12 +250,7 @@ class Session:
                                    f"{dataset.samples_per_step}: expected steps")
             total = steps if steps is not None else dataset.steps_per_epoch * (epochs or 1)
             return (dataset for _ in range(total)), total
-        try:
-            size = len(dataset)
-        except TypeError:
-            size = None
-        total = steps if steps is not None else size and size * (epochs or 1)
-        return islice(_repeat(dataset, epochs, steps), steps), total
+        return passes(dataset, steps, epochs)
 
     def evaluate(self, dataset, *, batches=None) -> float:
         """The mean loss over the global batches of a dataset with the current weights.
@@ -324,7 +323,8 @@ class Session:
 
         state: arrays by name, as state_dict() or a module of PyTorch has them, or the path of a
             .safetensors or .npz. Floats of another width are converted.
-        strict: missing and unknown tensors are an error, as those of another shape always are.
+        strict: missing tensors are an error, as those of another shape always are, and a warning
+            names unknown ones, such as buffers that the program does not read.
 
         Returns the numbers of tensors that were taken, missing and unknown.
         """
@@ -334,7 +334,7 @@ class Session:
             counts = self._session.load_arrays(arrays, not strict)
         else:
             counts = self._session.load(str(state), not strict)
-        _warn(self._session.remarks())
+        warn(self._session.remarks())
         return counts
 
     def save(self, path) -> None:
@@ -346,7 +346,7 @@ class Session:
         """Writes all state, the number of the step and the position in the data to
         folder/step-N, and keeps the last two there. Returns the path."""
         self._session.save_state(str(folder))
-        _warn(self._session.remarks())
+        warn(self._session.remarks())
         return Path(folder) / f"step-{self._steps:08}"
 
     def load_checkpoint(self, path, *, restart_data: bool = False) -> int:
@@ -356,7 +356,7 @@ class Session:
         restart_data: the next step reads the first batch; needed if the data has changed.
         """
         self._steps = self._session.load_state(str(path), restart_data)["step"]
-        _warn(self._session.remarks())
+        warn(self._session.remarks())
         return self._steps
 
     def stats(self, rank: int = 0) -> dict:
@@ -366,18 +366,6 @@ class Session:
         peaks."""
         stats = self._session.stats(rank)
         return {**stats, "volumes": dict(zip(self.program.volumes, stats.pop("volume_elements")))}
-
-
-def _repeat(dataset, epochs, steps):
-    """The batches of `epochs` passes, or of as many as `steps` need."""
-    number = 0
-    while epochs is None or number < epochs:
-        count = 0
-        for count, batch in enumerate(dataset, 1):
-            yield batch
-        number += 1
-        if epochs is None and (steps is None or count == 0):
-            return
 
 
 def _find(values, name, what):

@@ -34,7 +34,8 @@ class State:
     Attributes:
         tensors: for each name of the state_dict a dictionary: "initializer", the graph's name for
             it, or None if the graph lacks it; "shape", a list; "dtype", as numpy names it; and
-            "role": trained, frozen or buffer. Tied tensors have one initializer.
+            "role": trained, frozen or buffer. Tied tensors have one initializer. Frozen tensors
+            beside an adapter have "digests", as adapters.digests_of() makes them.
         inputs: the shape of each input, by name. A symbolic batch is "batch".
         unsaved: the names of buffers that the state_dict lacks because they are not persistent.
         adapter: None, or a dictionary: "config", the content of adapter_config.json, and "keys",

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from .errors import ToolError
+from .warn import warn, warnings_in
 
 NAMES = ("zeroc", "zero-run", "zero-sim", "zero-opt", "zero-translate")
 
@@ -45,7 +46,7 @@ def _first_error(name, output):
 def run_tool(name, *arguments, error=ToolError):
     """Runs a tool; returns its standard output and its standard error.
 
-    Raises `error` with the tool's own text if it fails.
+    Its warnings become Python's. Raises `error` with the tool's own text if it fails.
     """
     command = [find_tool(name), *map(os.fspath, arguments)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -54,4 +55,5 @@ def run_tool(name, *arguments, error=ToolError):
         raise error(f"{name} was ended by signal {-done.returncode}", done.stderr, done.returncode)
     if done.returncode != 0:
         raise error(_first_error(name, done.stderr), done.stdout + done.stderr, done.returncode)
+    warn(warnings_in(done.stderr))
     return done.stdout, done.stderr

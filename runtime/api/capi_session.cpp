@@ -138,6 +138,8 @@ zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *
 }
 
 const char *zero_rt_session_next_remark(zero_rt_session *session) {
+  if (const char *remark = session->session->getWeights().nextRemark())
+    return remark;
   return session->session->getCheckpoints().nextRemark();
 }
 

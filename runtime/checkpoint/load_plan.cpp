@@ -42,8 +42,8 @@ struct SavedRun {
 class Planner {
 public:
   Planner(const proto::Program &program, const proto::Manifest &manifest, bool verbose)
-      : program(program), manifest(manifest), problems(verbose), initial(verbose), unused(verbose),
-        converted(verbose) {}
+      : program(program), manifest(manifest), problems(verbose), initial(verbose), late(verbose),
+        unused(verbose), converted(verbose) {}
 
   Status run(LoadPlan &plan);
 
@@ -53,7 +53,9 @@ private:
   bool findRuns(const StateTensor &tensor, const Saved &saved, std::vector<SavedRun> &runs);
   bool order(const StateTensor &tensor, std::vector<SavedRun> &runs);
   void addReads(const StateTensor &tensor, DType stored, const std::vector<SavedRun> &runs);
+  void begin(const StateTensor &tensor);
   void leave(const Saved &saved);
+  std::string otherSettings() const;
   void remarkOn();
 
   const proto::Program &program;
@@ -61,7 +63,7 @@ private:
   std::vector<StateTensor> state;
   std::set<std::string> trained; ///< parameters
   LoadPlan made;
-  Problems problems, initial, unused, converted;
+  Problems problems, initial, late, unused, converted;
 };
 } // namespace
 
@@ -149,14 +151,59 @@ void Planner::take(const StateTensor &tensor, const Saved &saved) {
     addReads(tensor, toDType(saved.dtype()), runs);
 }
 
+/// A tensor that the checkpoint does not have.
+void Planner::begin(const StateTensor &tensor) {
+  if (tensor.derived)
+    return; // its master says so
+  const proto::Tensor &of = *tensor.tensor;
+  // The loss scale belongs to a precision; earlier versions left out constants.
+  if (isLossScale(tensor.name) || (of.role() == proto::CONSTANT && !of.init().required())) {
+    initial.add("not saved, set to their initial values", quoted(tensor.name));
+    return;
+  }
+  if (!of.has_late()) {
+    problems.add("missing", quoted(tensor.name));
+    return;
+  }
+  late.add("not saved, set as after so many steps", quoted(tensor.name));
+  if (manifest.step() == 0)
+    return; // the initial value
+  const double value = of.late().counts_steps() ? double(manifest.step()) : of.late().value();
+  for (const Block &block : tensor.blocks)
+    for (int rank = 0; rank < int(made.fills.size()); ++rank)
+      (void)forEachPart(block, rank, [&](const Part &part) {
+        made.fills[size_t(rank)].push_back({tensor.dtype(), value, part.count, block.buffer->tier(),
+                                            tensor.place(block, rank, part.inBuffer)});
+        return Status();
+      });
+}
+
 /// A tensor that the program has no place for.
 void Planner::leave(const Saved &saved) {
-  if (saved.role() != proto::OPTIMIZER)
+  // Another shape of the model may not read a buffer.
+  if (saved.role() == proto::CONSTANT)
+    unused.add("not used", quoted(saved.name()));
+  else if (saved.role() != proto::OPTIMIZER)
     problems.add("that the program does not have", quoted(saved.name()));
   else if (trained.count(saved.of()))
     problems.add("that the optimizer does not keep", quoted(saved.name()));
   else
     unused.add("not used", quoted(saved.name()));
+}
+
+/// The options that the numbers depend on and that differ from those of the saved run, as
+/// "--clip-norm=1 (saved with 0)". An earlier version did not save them.
+std::string Planner::otherSettings() const {
+  std::map<std::string, std::string> saved;
+  for (const proto::Setting &setting : manifest.settings())
+    saved[setting.name()] = setting.value();
+  std::string text;
+  for (const proto::Setting &setting : program.settings())
+    if (auto it = saved.find(setting.name()); it != saved.end() && it->second != setting.value())
+      text += format("%s--%s=%s (saved with %s)", text.empty() ? "" : ", ",
+                     escape(setting.name()).c_str(), escape(setting.value()).c_str(),
+                     it->second.empty() ? "none" : escape(it->second).c_str());
+  return text;
 }
 
 void Planner::remarkOn() {
@@ -169,7 +216,9 @@ void Planner::remarkOn() {
     made.remarks.push_back(format("saved with optimizer '%s', resumed with '%s'",
                                   escape(manifest.optimizer()).c_str(),
                                   escape(program.optimizer()).c_str()));
-  for (const Problems *group : {&initial, &unused, &converted})
+  if (std::string text = otherSettings(); !text.empty())
+    made.remarks.push_back("resumed with other options: " + text);
+  for (const Problems *group : {&initial, &late, &unused, &converted})
     if (!group->empty())
       made.remarks.push_back(group->text());
 }
@@ -177,6 +226,7 @@ void Planner::remarkOn() {
 Status Planner::run(LoadPlan &plan) {
   ZERO_RT_TRY(listState(program, state));
   made.ranks.resize(program.ranks());
+  made.fills.resize(program.ranks());
   std::map<std::string, const Saved *> saved, left;
   for (const Saved &tensor : manifest.tensors())
     saved[tensor.name()] = left[tensor.name()] = &tensor;
@@ -186,10 +236,8 @@ Status Planner::run(LoadPlan &plan) {
     left.erase(tensor.name);
     if (auto it = saved.find(tensor.name); it != saved.end())
       take(tensor, *it->second);
-    else if (isLossScale(tensor.name))
-      initial.add("not saved, set to their initial values", quoted(tensor.name));
-    else if (!tensor.derived) // its master says so
-      problems.add("missing", quoted(tensor.name));
+    else
+      begin(tensor);
   }
   for (const auto &[name, tensor] : left)
     leave(*tensor);

@@ -18,9 +18,19 @@ struct RangeRead {
   uint64_t place; ///< bytes in the arena of that tier
 };
 
+/// Elements that no file has, all `value`.
+struct RangeFill {
+  DType dtype;
+  double value;
+  uint64_t count;
+  proto::Tier tier;
+  uint64_t place;
+};
+
 struct LoadPlan {
   std::vector<std::vector<RangeRead>> ranks;
-  std::vector<std::string> remarks; ///< permitted differences from the saved state
+  std::vector<std::vector<RangeFill>> fills; ///< by rank
+  std::vector<std::string> remarks;          ///< permitted differences from the saved state
 };
 
 /// The files that the ranks from `first` on read, in the order of the manifest.
@@ -31,7 +41,8 @@ std::vector<uint32_t> filesOf(const LoadPlan &plan, int first, int ranks);
 /// type that is not converted, are not covered by their ranges, or occur twice, and tensors of the
 /// checkpoint that the program does not have, unless nothing depends on them: the loss scale, which
 /// exists for one precision and not for another, scalars of the optimizer, and the optimizer state
-/// of a parameter that is frozen now.
+/// of a parameter that is frozen now. A counter that the saved run did not have, as of a schedule,
+/// gets the value that it has after as many steps.
 Status planLoad(const proto::Program &program, const proto::Manifest &manifest, LoadPlan &plan,
                 bool verbose = false);
 

@@ -152,6 +152,13 @@ Status CheckpointReader::readRank(const LoadPlan &plan, int rank, const MemoryBy
     ZERO_RT_TRY(read(range, memory, space));
     meter.add(range.count * sizeOf(range.dtype));
   }
+  for (const RangeFill &range : plan.fills[size_t(rank)])
+    ZERO_RT_TRY(memory.at(range.tier)
+                    .write(range.place, range.count * sizeOf(range.dtype),
+                           [&](char *target, uint64_t, uint64_t bytes) {
+                             fill(range.dtype, range.value, target, bytes / sizeOf(range.dtype));
+                             return Status();
+                           }));
   return {};
 }
 

@@ -25,8 +25,7 @@ Status listState(const proto::Program &program, std::vector<StateTensor> &state)
   std::map<std::string, StateTensor *> parameters;
   state.clear();
   for (const proto::Tensor &tensor : program.tensors())
-    // A constant that a run was given is in no file that the program names.
-    if (tensor.role() != proto::CONSTANT || tensor.init().required())
+    if (persistenceOf(tensor).resumed)
       state.push_back(stateOf(program, tensor));
   for (StateTensor &each : state)
     if (each.tensor->role() == proto::PARAMETER)

@@ -31,7 +31,7 @@ struct StateTensor {
   }
 };
 
-/// The state of `program`, in its order: everything that persists but constants.
+/// The state of `program`, in its order: see persistenceOf().
 /// `program` must have passed validate() and outlive the list.
 Status listState(const proto::Program &program, std::vector<StateTensor> &state);
 

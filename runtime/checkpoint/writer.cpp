@@ -3,6 +3,8 @@
 #include "runtime/checkpoint/writer.h"
 
 #include "runtime/io/safetensors.h"
+#include "runtime/support/finite.h"
+#include "runtime/support/problems.h"
 
 #include <set>
 
@@ -21,6 +23,7 @@ static void describe(const proto::Program &program, proto::Manifest &manifest) {
   manifest.set_stage(program.stage());
   manifest.set_ranks(program.ranks());
   manifest.set_micro_batches(program.micro_batches());
+  *manifest.mutable_settings() = program.settings();
 }
 
 void CheckpointWriter::listTensors(const SavingNodes &nodes) {
@@ -138,6 +141,18 @@ std::string CheckpointWriter::headerOf(int rank) const {
                 {"step", std::to_string(manifest.step())}});
 }
 
+/// Fails if `bytes` of `tensor`, which an optimizer changes, are not finite.
+static Status checkFinite(const StateTensor &tensor, const char *values, uint64_t bytes) {
+  if (!persistenceOf(*tensor.tensor).trained)
+    return {};
+  const uint64_t count = bytes / sizeOf(tensor.dtype());
+  return findNonFinite(tensor.dtype(), values, count) == count
+             ? Status()
+             : fail(ZERO_RT_NOT_FINITE,
+                    "%s is not finite: a checkpoint of it would only resume a failed run",
+                    quoted(tensor.name).c_str());
+}
+
 Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter &meter) {
   for (const Piece &piece : pieces[size_t(rank)])
     meter.expect(piece.count * sizeOf(state[piece.tensor].dtype()));
@@ -145,11 +160,13 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter 
   ZERO_RT_TRY(OutputFile::createInTemporary(folder + "/" + shardName(rank), file));
   uint64_t bytes = 0;
   uint32_t checksum = 0;
-  auto put = [&](const char *data, uint64_t size) -> Status {
+  auto put = [&](const char *data, uint64_t size, const StateTensor *tensor) -> Status {
     for (uint64_t at = 0; at < size; at += kChunk) {
       const uint64_t chunk = std::min(kChunk, size - at);
       if (failed)
         return fail(ZERO_RT_ABORTED, "rank %d: another rank could not write", rank);
+      if (tensor)
+        ZERO_RT_TRY(checkFinite(*tensor, data + at, chunk));
       checksum = crc32Of({reinterpret_cast<const uint8_t *>(data) + at, chunk}, checksum);
       ZERO_RT_TRY(file.write(data + at, chunk));
       meter.add(chunk);
@@ -159,12 +176,13 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter 
   };
   const std::string header = headerOf(rank);
   meter.expect(header.size());
-  ZERO_RT_TRY(put(header.data(), header.size()));
+  ZERO_RT_TRY(put(header.data(), header.size(), nullptr));
   for (const Piece &piece : pieces[size_t(rank)])
-    ZERO_RT_TRY(
-        memory.at(blockOf(piece).buffer->tier())
-            .read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
-                  [&](const char *part, uint64_t, uint64_t size) { return put(part, size); }));
+    ZERO_RT_TRY(memory.at(blockOf(piece).buffer->tier())
+                    .read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
+                          [&](const char *part, uint64_t, uint64_t size) {
+                            return put(part, size, &state[piece.tensor]);
+                          }));
   ZERO_RT_TRY(file.commit());
   this->file(rank).set_bytes(bytes);
   this->file(rank).set_crc32(checksum);

@@ -22,7 +22,15 @@ struct LaunchCommand {
   uint32_t kernel;
   std::vector<void *> args;
   int64_t length;
+  FiniteCheck *check = nullptr; ///< of the gradient that it reads, if any
 };
+
+/// Gives `launch` to `queue`.
+inline Status launch(Queue &queue, const LaunchCommand &launch) {
+  return launch.check
+             ? queue.launchChecked(launch.kernel, launch.args.data(), launch.length, *launch.check)
+             : queue.launch(launch.kernel, launch.args.data(), launch.length);
+}
 
 struct CollectiveCommand {
   proto::Collective::Kind kind;

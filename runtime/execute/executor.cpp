@@ -15,6 +15,7 @@ Status Executor::open(Device &device, const ExecutorOptions &options) {
   graphsAllowed = options.graphs && queue.hasGraphs();
   segments = resolveCommands(program, communicator.rank(), memory.bases(), data.places().checks);
   checks.open(segments, data.places());
+  gradientChecks.open(program, communicator.rank(), /*onDevice=*/!queue.hasLanes(), segments);
   for (const CommandSegment &segment : segments)
     for (const Command &command : segment.commands)
       if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
@@ -107,6 +108,7 @@ Status Executor::runStep(const StepRequest &request) {
 Status Executor::runSegments(const StepRequest &request) {
   collectives = 0;
   checks.clear();
+  gradientChecks.clear();
   ZERO_RT_TRY(queue.meet());
   ZERO_RT_TRY(bindInputs(request, 0, nullptr));
   bool finished = false;
@@ -120,7 +122,17 @@ Status Executor::runSegments(const StepRequest &request) {
   if (!finished)
     ZERO_RT_TRY(finishMicroBatches(request));
   ZERO_RT_TRY(observers.atEnd());
-  return data.finishStep();
+  ZERO_RT_TRY(data.finishStep());
+  return request.evaluate || request.allowNan ? Status() : checkGradients();
+}
+
+/// Fails if an update has read a gradient that is not finite, or was scaled by the norm of such
+/// gradients.
+Status Executor::checkGradients() const {
+  if (data.isSkipped())
+    return {};
+  ZERO_RT_TRY(gradientChecks.outcome(communicator.rank()));
+  return data.checkNorm();
 }
 
 /// A command may have changed the predicate. Lanes with threads see its window as soon as the
@@ -182,8 +194,11 @@ Status Executor::finishMicroBatches(const StepRequest &request) {
 Status Executor::runUnlessSkipped(const Command &command, const CommandSegment &segment,
                                   uint64_t iteration) {
   bool runs = runsInIteration(command.when, iteration, segment.repeat);
-  if (runs)
+  if (runs) {
     ZERO_RT_TRY(holds(command, runs));
+    if (!runs) // by its predicate
+      GradientChecks::lookSkipped(command);
+  }
   ZERO_RT_TRY(observers.beforeCommand({&command, segment.indexOf(command), iteration, !runs}));
   if (runs) {
     ZERO_RT_TRY(run(command));
@@ -262,7 +277,7 @@ Status Executor::run(const Command &command) {
 }
 
 Status Executor::execute(const LaunchCommand &launch, const Command &) {
-  return queue.launch(launch.kernel, launch.args.data(), launch.length);
+  return zero::rt::launch(queue, launch);
 }
 
 Status Executor::execute(const CollectiveCommand &collective, const Command &command) {

@@ -4,6 +4,7 @@
 #define RUNTIME_EXECUTE_EXECUTOR_H
 
 #include "runtime/execute/deferred_checks.h"
+#include "runtime/execute/gradient_checks.h"
 #include "runtime/execute/graph_cache.h"
 #include "runtime/execute/lanes.h"
 #include "runtime/execute/step_data.h"
@@ -36,6 +37,9 @@ public:
   /// After a step that failed: waits until lanes do nothing more.
   void settle();
 
+  /// The parameter for whose gradient the last step was skipped; empty if it was not, or if the
+  /// rank does not know.
+  const std::string &skippedFor() const { return gradientChecks.name(); }
   StepObservers &getObservers() { return observers; }
   /// Commands of each thread in a step, if it skips none.
   std::vector<uint64_t> eventsPerStep() const;
@@ -62,6 +66,7 @@ private:
   Status bindInputs(const StepRequest &request, uint64_t microBatch,
                     const std::vector<bool> *which);
   Status agreeOnChecks();
+  Status checkGradients() const;
   Status finishMicroBatches(const StepRequest &request);
 
   bool usesGraphs() const;
@@ -94,6 +99,7 @@ private:
   Device *device = nullptr;
   StepObservers observers;
   std::vector<CommandSegment> segments;
+  GradientChecks gradientChecks;
   std::vector<bool> known; ///< by predicate: whether its window holds it
   std::vector<bool> asked; ///< by predicate: whether lanes with threads depend on it
   /// Of a device with lanes beside `lanes`: given between iterations.

@@ -134,7 +134,7 @@ Status LaneWork::run(const Command &command, Span &span) {
 
 Status LaneWork::execute(const Command &command) {
   if (const auto *launch = std::get_if<LaunchCommand>(&command.body))
-    return queue->launch(launch->kernel, launch->args.data(), launch->length);
+    return zero::rt::launch(*queue, *launch);
   if (const auto *collective = std::get_if<CollectiveCommand>(&command.body))
     return runCollective(*communicator, *collective, command.label, collectives++);
   const auto &copy = std::get<CopyCommand>(command.body);

@@ -32,6 +32,8 @@ StepData::StepData(const LoadedProgram &program, Communicator &communicator, Ran
 
 Status StepData::open() { return queue.open(memory.device(), windows.all); }
 
+static const char *textOf(double value) { return std::isnan(value) ? "NaN" : "infinite"; }
+
 /// The output of one element that is called `name`, or -1.
 static int scalarNamed(const proto::Program &program, const char *name) {
   for (int i = 0; i < program.outputs_size(); ++i)
@@ -123,12 +125,11 @@ Status StepData::checkLoss() const {
                                    windows.at<char>(windows.outputs + uint32_t(index)));
   };
   std::optional<double> local = now("local_loss"), global = now("loss");
-  auto text = [](double value) { return std::isnan(value) ? "NaN" : "infinite"; };
   if (std::optional<double> own = local ? local : global; own && !std::isfinite(*own))
-    return fail(ZERO_RT_NOT_FINITE, "rank %d: the loss is %s", communicator.rank(), text(*own));
+    return fail(ZERO_RT_NOT_FINITE, "rank %d: the loss is %s", communicator.rank(), textOf(*own));
   // The mean shows that another rank has a non-finite loss; that rank names itself.
   if (global && !std::isfinite(*global))
-    return fail(ZERO_RT_ABORTED, "the mean of the loss over ranks is %s", text(*global));
+    return fail(ZERO_RT_ABORTED, "the mean of the loss over ranks is %s", textOf(*global));
   return {};
 }
 
@@ -154,6 +155,15 @@ Status StepData::finishStep() {
     std::copy_n(windows.at<char>(windows.outputs + uint32_t(i)), outputs[i].size(),
                 outputs[i].data());
   return {};
+}
+
+Status StepData::checkNorm() const {
+  const double norm = scalar("gradient_norm").value_or(0);
+  return std::isfinite(norm)
+             ? Status()
+             : fail(ZERO_RT_NOT_FINITE,
+                    "the norm of the gradients is %s: their squares exceed the range of fp32",
+                    textOf(norm));
 }
 
 std::optional<double> StepData::scalar(const char *name) const {

@@ -34,6 +34,12 @@ public:
   /// Copies the outputs out.
   Status finishStep();
 
+  /// After that: whether the step has changed nothing because its gradients were not finite.
+  bool isSkipped() const { return scalar("applied") == 0.0; }
+  /// Fails with ZERO_RT_NOT_FINITE if the norm of the gradients is not finite: their squares are
+  /// larger than fp32 holds.
+  Status checkNorm() const;
+
   /// Output `index` of the last step.
   const std::vector<uint8_t> &output(int index) const { return outputs[index]; }
   /// A scalar output of the last step as a double; nothing if there is none of the name.

@@ -67,6 +67,32 @@ inline Mesh meshOf(const proto::Program &program) {
   return Mesh(sizes);
 }
 
+/// What files have of a tensor. Only constants that the compiler has made are in no file: whatever
+/// a file may replace, a checkpoint has.
+struct Persistence {
+  bool loadable; ///< --weights may replace its value
+  bool saved;    ///< --save writes it, as part of the weights of the model
+  bool resumed;  ///< a checkpoint has it
+  bool trained;  ///< an optimizer changes it: its values are finite
+};
+
+/// | tensor                                       | loadable | saved | resumed | trained |
+/// |----------------------------------------------|----------|-------|---------|---------|
+/// | parameter                                    | yes      | yes   | yes     | yes     |
+/// | frozen parameter                             | yes      | yes   | yes     | no      |
+/// | buffer that the step writes                  | yes      | yes   | yes     | no      |
+/// | constant that the model names: a buffer that | yes      | yes   | yes     | no      |
+/// | the step only reads, class weights           |          |       |         |         |
+/// | constant without a name in the model         | no       | no    | no      | no      |
+/// | state of the optimizer, counters             | yes      | no    | yes     | yes     |
+/// | the same of a model with its own update      | yes      | yes   | yes     | yes     |
+inline Persistence persistenceOf(const proto::Tensor &tensor) {
+  const bool isMade = tensor.role() == proto::CONSTANT && !tensor.saved();
+  return {!isMade, tensor.saved(), !isMade,
+          tensor.role() == proto::OPTIMIZER ||
+              (tensor.role() == proto::PARAMETER && !tensor.frozen())};
+}
+
 /// Elements of a tensor, or of what a bucket has of it, that one rank holds.
 struct Part {
   uint64_t inTensor = 0, inBuffer = 0, count = 0;

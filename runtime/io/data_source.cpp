@@ -24,6 +24,22 @@ static Status mismatch(const InputSpec &spec, const Array &array, const char *wa
               placeOf(array).c_str(), wayOut);
 }
 
+/// Fails if the data has a type of 16 bits that does not hold all token ids: whatever wrote it has
+/// cut them off. Bytes are text rather than ids.
+static Status checkIds(const InputSpec &spec, const Array &array) {
+  const uint64_t held = array.dtype == ZERO_RT_U16   ? uint64_t(1) << 16
+                        : array.dtype == ZERO_RT_I16 ? uint64_t(1) << 15
+                                                     : UINT64_MAX;
+  return spec.vocabulary <= held
+             ? Status()
+             : fail(ZERO_RT_BAD_DATA,
+                    "input '%s': the model has %llu token ids, and %s%s holds only the first %llu; "
+                    "write them as uint32 or int32",
+                    escape(spec.name).c_str(), static_cast<unsigned long long>(spec.vocabulary),
+                    nameOf(array.dtype), placeOf(array).c_str(),
+                    static_cast<unsigned long long>(held));
+}
+
 Status DataSource::create(const InputSpec &spec, Array array, DataSource &source) {
   DataSource made;
   made.convert = conversion(array.dtype, spec.dtype);
@@ -31,6 +47,7 @@ Status DataSource::create(const InputSpec &spec, Array array, DataSource &source
     return mismatch(spec, array, "");
   if (!made.convert)
     return mismatch(spec, array, "; convert it, as by NumPy's astype()");
+  ZERO_RT_TRY(checkIds(spec, array));
   uint64_t elements = 0;
   const bool mayBeEmpty = std::ranges::count(spec.shape, 0) != 0;
   if (!countElements(array.shape, elements) || (elements == 0 && !mayBeEmpty))

@@ -13,6 +13,7 @@ struct InputSpec {
   std::string name;
   DType dtype = ZERO_RT_NO_DTYPE;
   std::vector<uint64_t> shape;
+  uint64_t vocabulary = 0; ///< of token ids: how many there are; 0: not known
 
   /// Rows of a local batch; a scalar is one row.
   uint64_t rows() const { return shape.empty() ? 1 : shape[0]; }

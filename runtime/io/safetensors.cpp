@@ -9,13 +9,15 @@
 
 namespace zero::rt {
 
+static constexpr char kMetadata[] = "__metadata__";
+
 std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
                               const std::map<std::string, std::string> &metadata) {
   JsonWriter json(JsonWriter::Compact);
   uint64_t offset = 0;
   json.object([&] {
     if (!metadata.empty())
-      json.key("__metadata__").object([&] {
+      json.key(kMetadata).object([&] {
         for (const auto &[key, value] : metadata)
           json.member(key, value);
       });
@@ -40,7 +42,19 @@ std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
   return std::string(reinterpret_cast<const char *>(&length), sizeof(length)) + header;
 }
 
+Status checkSafetensorsNames(const std::vector<TensorEntry> &entries) {
+  const bool isReserved = std::any_of(entries.begin(), entries.end(), [](const TensorEntry &entry) {
+    return entry.name == kMetadata;
+  });
+  return isReserved ? fail(ZERO_RT_INVALID_ARGUMENT,
+                           "the model has a tensor '%s', a name that .safetensors reserves; rename "
+                           "it, or write an .onnx file",
+                           kMetadata)
+                    : Status();
+}
+
 Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries) {
+  ZERO_RT_TRY(checkSafetensorsNames(entries));
   std::sort(entries.begin(), entries.end(), [](const auto &left, const auto &right) {
     size_t a = sizeOf(left.dtype), b = sizeOf(right.dtype);
     return a != b ? a > b : left.name < right.name;

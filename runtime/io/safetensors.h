@@ -16,8 +16,12 @@ namespace zero::rt {
 std::string safetensorsHeader(const std::vector<TensorEntry> &entries,
                               const std::map<std::string, std::string> &metadata = {});
 
+/// Fails if an entry has the one name that the format reserves.
+Status checkSafetensorsNames(const std::vector<TensorEntry> &entries);
+
 /// Writes all entries to `file`, a piece of a tensor in memory at a time: larger element types
-/// first, then by name, so that each tensor is aligned to its element. Does not commit.
+/// first, then by name, so that each tensor is aligned to its element. Does not commit. Fails on a
+/// name that checkSafetensorsNames() refuses.
 Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries);
 
 /// Lists the tensors of a mapped file by name; their bytes are not copied. Errors: a header above

@@ -28,6 +28,8 @@ struct TensorEntry {
   /// has the transpose of this matrix.
   std::string initializer = name;
   bool transposed = false;
+  /// NaN or infinity in it is an error of WeightsWriter.
+  bool mustBeFinite = false;
 
   uint64_t elements() const {
     uint64_t count = 0;

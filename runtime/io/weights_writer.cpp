@@ -4,6 +4,7 @@
 
 #include "runtime/io/ort_checkpoint.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/support/finite.h"
 
 namespace zero::rt {
 
@@ -33,6 +34,8 @@ Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origi
                              const std::vector<TensorEntry> &entries, WeightsWriter &writer) {
   writer.origin = origin;
   writer.format = formatOf(path, origin);
+  if (writer.format == Format::Safetensors)
+    ZERO_RT_TRY(checkSafetensorsNames(entries));
   if (writer.format == Format::Onnx) {
     if (origin.model.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT,
@@ -48,7 +51,30 @@ Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origi
   return createOutput(path, origin, writer.file);
 }
 
+/// `entry`, whose reader fails at values that are not finite.
+static TensorEntry checked(const TensorEntry &entry) {
+  TensorEntry made = entry;
+  made.read = [entry](uint64_t offset, void *destination, uint64_t bytes) -> Status {
+    ZERO_RT_TRY(entry.read(offset, destination, bytes));
+    const uint64_t count = bytes / sizeOf(entry.dtype);
+    const uint64_t found = findNonFinite(entry.dtype, destination, count);
+    if (found == count)
+      return {};
+    const char *value = static_cast<const char *>(destination) + found * sizeOf(entry.dtype);
+    return fail(ZERO_RT_NOT_FINITE, "'%s' has %s; --allow-nan saves such weights",
+                escape(entry.name).c_str(), isNan(entry.dtype, value) ? "a NaN" : "an infinity");
+  };
+  return made;
+}
+
 Status WeightsWriter::write(const std::vector<TensorEntry> &entries) {
+  std::vector<TensorEntry> all;
+  for (const TensorEntry &entry : entries)
+    all.push_back(entry.mustBeFinite ? checked(entry) : entry);
+  return writeChecked(all);
+}
+
+Status WeightsWriter::writeChecked(const std::vector<TensorEntry> &entries) {
   switch (format) {
   case Format::Onnx:
     return model.write(file, data, dataName, entries);

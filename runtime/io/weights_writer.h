@@ -34,7 +34,8 @@ public:
   static Status create(const std::string &path, const WeightsOrigin &origin,
                        const std::vector<TensorEntry> &entries, WeightsWriter &writer);
 
-  /// Writes the values of `entries`, those given to `create`.
+  /// Writes the values of `entries`, those given to `create`. Fails with ZERO_RT_NOT_FINITE at one
+  /// that is not finite but must be.
   Status write(const std::vector<TensorEntry> &entries);
   /// Flushes to disk, so that errors occur before any file is renamed.
   Status sync();
@@ -43,6 +44,7 @@ public:
 private:
   enum class Format { Safetensors, Onnx, OrtCheckpoint };
   static Format formatOf(const std::string &path, const WeightsOrigin &origin);
+  Status writeChecked(const std::vector<TensorEntry> &entries);
 
   Format format = Format::Safetensors;
   std::string dataName;

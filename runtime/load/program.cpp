@@ -83,7 +83,8 @@ std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
   for (const proto::Input &input : program.inputs()) {
     auto shape = shapeOf(input.shape());
     if (isBound(input))
-      inputs.push_back({input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}});
+      inputs.push_back(
+          {input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}, input.vocabulary()});
   }
   return std::make_shared<DataSet>(std::move(inputs),
                                    BatchShape{dataRanksOf(program), microBatchesOf(program)});

@@ -290,9 +290,9 @@ Status Checkpoints::loadOwn(const std::string &path, uint32_t flags, zero_rt_sta
 const char *Checkpoints::nextRemark() {
   if (remarks.empty())
     return nullptr;
-  remark = std::move(remarks.front());
+  current = std::move(remarks.front());
   remarks.pop_front();
-  return remark.c_str();
+  return current.c_str();
 }
 
 } // namespace zero::rt

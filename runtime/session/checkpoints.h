@@ -33,6 +33,8 @@ public:
   Status findData();
   /// Returns each further remark once; nullptr if there is none. Valid until the next call.
   const char *nextRemark();
+  /// Adds a remark.
+  void remark(std::string text) { remarks.push_back(std::move(text)); }
 
 private:
   SavingNodes findNodes() const;
@@ -64,7 +66,7 @@ private:
   std::string generation;           ///< that was loaded
   std::vector<std::string> damaged; ///< generations that could not be
   std::deque<std::string> remarks;
-  std::string remark;
+  std::string current; ///< that nextRemark() has returned
 };
 
 } // namespace zero::rt

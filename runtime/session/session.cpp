@@ -112,6 +112,20 @@ static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request
   return result;
 }
 
+/// Remarks on the parameter for whose gradient a step was skipped. Without a loss scale, that is no
+/// step of a search for one.
+void Session::noteSkip(const zero_rt_step_result &result) {
+  if (!result.skipped || !std::isnan(result.loss_scale))
+    return;
+  for (const auto &rank : ranks->here())
+    if (const std::string &name = rank->getExecutor().skippedFor(); !name.empty()) {
+      checkpoints.remark(format("step %llu is skipped: the gradient of '%s' is not finite",
+                                static_cast<unsigned long long>(result.step),
+                                escape(name).c_str()));
+      return;
+    }
+}
+
 /// Runs a step or an evaluation on all ranks. A failure ends the session.
 Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
   auto begin = std::chrono::steady_clock::now();
@@ -125,6 +139,7 @@ Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
   }
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   result = resultOf(*ranks->here().front(), request);
+  noteSkip(result);
   result.seconds = took.count();
   return {};
 }

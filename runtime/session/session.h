@@ -54,6 +54,7 @@ private:
   Status sendStats(int rank, zero_rt_stats &stats) const;
   Status sendRecording(int rank, zero_rt_recording &recording);
   Status run(const StepRequest &request, zero_rt_step_result &result);
+  void noteSkip(const zero_rt_step_result &result);
 
   std::unique_ptr<Ranks> ranks;
   Position position;

@@ -124,7 +124,14 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
   }
   ranks.meter().end();
   result = {plan.taken.size(), plan.missing, plan.unknown};
+  next = plan.remark.empty() ? "" : "weights: left out " + plan.remark;
   return {};
+}
+
+const char *SessionWeights::nextRemark() {
+  remark = std::move(next);
+  next.clear();
+  return remark.empty() ? nullptr : remark.c_str();
 }
 
 Status SessionWeights::save(const std::string &path) const {
@@ -132,7 +139,8 @@ Status SessionWeights::save(const std::string &path) const {
   std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
     auto shape = shapeOf(tensor.shape());
-    if (tensor.saved() && (tensor.in_model() || !writesModel(path)))
+    const Persistence persistence = persistenceOf(tensor);
+    if (persistence.saved && (tensor.in_model() || !writesModel(path)))
       entries.push_back({tensor.name(),
                          toDType(program().valueOf(tensor).dtype()),
                          {shape.begin(), shape.end()},
@@ -140,7 +148,8 @@ Status SessionWeights::save(const std::string &path) const {
                            return read(tensor.name(), {offset, bytes}, destination);
                          },
                          initializerOf(tensor),
-                         tensor.init().file().transposed()});
+                         tensor.init().file().transposed(),
+                         persistence.trained && !ranks.getOptions().allow_nan});
   }
   WeightsWriter writer;
   WeightsOrigin origin{tables().model(),

@@ -29,6 +29,9 @@ public:
   Status load(const std::string &path, bool partial, zero_rt_load_result &result);
   /// The same from memory, which is read during the call only.
   Status load(WeightsFile::Arrays arrays, bool partial, zero_rt_load_result &result);
+  /// The tensors that only the file of the last load() has, once; nullptr if there are none. Valid
+  /// until the next call.
+  const char *nextRemark();
   /// Writes all that is saved to `path`, in the format that its name says.
   Status save(const std::string &path) const;
 
@@ -41,6 +44,7 @@ private:
 
   Ranks &ranks;
   std::set<std::string> awaited; ///< tensors without an initial value
+  std::string next, remark;      ///< to be returned, and that was
 };
 
 } // namespace zero::rt

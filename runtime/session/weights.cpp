@@ -83,8 +83,7 @@ Status Finder::find(const proto::Tensor &tensor, const WeightsFile::Get *&found,
 
 /// The remedy for `problems`, printed before them.
 static std::string remedyFor(const Problems &problems) {
-  const bool isPart = problems.has(kMissing) || problems.has(kUnknown);
-  return isPart && !problems.has(kOther)
+  return problems.has(kMissing) && !problems.has(kOther)
              ? "--weights-partial loads the tensors that match by name; "
              : "";
 }
@@ -94,6 +93,8 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   Problems problems(verbose);
   Finder finder(file);
   for (const proto::Tensor &tensor : program.tensors()) {
+    if (!persistenceOf(tensor).loadable)
+      continue;
     const WeightsFile::Get *found = nullptr;
     ZERO_RT_TRY(finder.find(tensor, found, problems));
     // State of an optimizer may be in the file, too. What starts as one number need not be:
@@ -116,11 +117,14 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
     plan.taken.push_back({&tensor, *found});
   }
   plan.unknown = finder.rest().size();
+  Problems unknown(verbose);
   for (const auto &[name, get] : finder.rest())
     if (!partial && !file.isOptimizerState(name))
-      problems.add(kUnknown, quoted(name));
+      unknown.add(kUnknown, quoted(name));
+  plan.remark = unknown.text();
   if (!problems.empty())
-    return fail(ZERO_RT_BAD_DATA, "%s%s", remedyFor(problems).c_str(), problems.text().c_str());
+    return fail(ZERO_RT_BAD_DATA, "%s%s%s%s", remedyFor(problems).c_str(), problems.text().c_str(),
+                unknown.empty() ? "" : "; ", plan.remark.c_str());
   if (plan.taken.empty())
     return fail(ZERO_RT_BAD_DATA, "none of its %zu tensors is one of the model's",
                 file.tensors().size());

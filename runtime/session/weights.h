@@ -13,11 +13,14 @@ struct WeightsPlan {
   std::vector<std::pair<const proto::Tensor *, WeightsFile::Get>> taken;
   uint64_t missing = 0; ///< saved tensors that the file does not have
   uint64_t unknown = 0; ///< tensors of the file that the program does not save
+  /// Names the first few of those, with `verbose` all; empty with `partial`, which expects them.
+  std::string remark;
 };
 
 /// Matches tensors by name; a tied tensor has several names. Tensors of another shape or type are
-/// an error that lists the first few, with `verbose` all, and so are, unless `partial`, tensors
-/// that only one side has, a file without a match, and different values for a tied tensor.
+/// an error that lists the first few, with `verbose` all, and so are different values for a tied
+/// tensor, a file without a match, and, unless `partial`, tensors that the file lacks. Those that
+/// only the file has are left out: it may have buffers that the program does not read.
 Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,
                    bool verbose, WeightsPlan &plan);
 

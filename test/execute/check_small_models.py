@@ -18,6 +18,7 @@ ADAMW = ["--optimizer=adamw", "--lr=1e-2", "--betas=0.9,0.999", "--eps=1e-8", "-
 def train(model, data, work, steps, stage, ranks):
     log, gradients = work / "log.jsonl", work / "gradients.safetensors"
     run_tool("zero-run", model, f"--zero-stage={stage}", f"--ranks={ranks}", *ADAMW, "--quiet",
+             "--loss-mean=local",  # all ranks have the same batch
              "--data=" + ",".join(f"{name}={path}" for name, path in data.items()),
              f"--steps={steps}", f"--log={log}", f"--dump-gradients={gradients}")
     losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]

@@ -76,6 +76,22 @@ def check_partial(checks, graph):
         checks.that(np.array_equal(array, expected[name]), f"partial: {name}")
 
 
+def check_unknown(checks, graph):
+    """Buffers that the step does not read are left out, with a warning that names them."""
+    executable = graph.compile(0, 1, *FLAGS)
+    tensors = read_safetensors(graph.work / "middle.safetensors")
+    path, out = graph.work / "more.safetensors", graph.work / "taken.safetensors"
+    write_safetensors(path, {**tensors, "mask": np.zeros((2, 2), np.float32),
+                             "inv_freq": np.zeros(2, np.float32)})
+    flags = [executable, graph.data_flag, "--steps=0", f"--weights={path}", f"--save={out}"]
+    warning = "weights: left out 2 that the model does not have: 'inv_freq', 'mask'"
+    for more, expected in (([], True), (["--quiet"], True), (["--weights-partial"], False)):
+        text = run_tool("zero-run", *flags, *more)
+        checks.that((warning in text) == expected, f"unknown, {more}: {text}")
+        for name, array in read_safetensors(out).items():
+            checks.that(np.array_equal(array, tensors[name]), f"unknown, {more}: {name}")
+
+
 def check_refusals(checks, graph):
     executable = graph.compile(1, 2, *FLAGS)
     tensors = read_safetensors(graph.work / "middle.safetensors")
@@ -89,8 +105,8 @@ def check_refusals(checks, graph):
 
     less = {k: v for k, v in tensors.items() if not k.startswith("fc2")}
     refused("missing", ["2 missing: 'fc2.weight', 'fc2.bias'"], less)
-    refused("unknown", ["1 that the model does not have: 'fc9'"],
-            {**tensors, "fc9": np.zeros(2, np.float32)})
+    refused("missing and unknown", ["2 missing: 'fc2.weight', 'fc2.bias'; 1 that the model does "
+                                    "not have: 'fc9'"], {**less, "fc9": np.zeros(2, np.float32)})
     turned = {**tensors, "fc1.weight": np.ascontiguousarray(tensors["fc1.weight"].T)}
     refused("shape", ["1 of another shape or type: 'fc1.weight' (expected [128, 784], got [784, "
                       "128])"], turned)
@@ -117,6 +133,7 @@ def main():
         check_going_on(checks, graph, stage, ranks)
     check_conversion(checks, graph)
     check_partial(checks, graph)
+    check_unknown(checks, graph)
     check_refusals(checks, graph)
     checks.finish()
 

@@ -1,6 +1,6 @@
 // Inputs of shape batch x sequence whose values select rows of an embedding are tokens.
 // RUN: zero-opt %s --zero-mark-tokens | FileCheck %s
-// CHECK: func.func @step(%{{.*}}: tensor<2x4xi64> {zero.binding = "ids", zero.tokens}, %{{.*}}: tensor<2x4xi64> {zero.binding = "labels"}, %{{.*}}: tensor<8xi64> {zero.binding = "users"}, %{{.*}}: tensor<2x4xi32> {zero.binding = "columns"}, %{{.*}}: tensor<2x4xf32> {zero.binding = "x"})
+// CHECK: func.func @step(%{{.*}}: tensor<2x4xi64> {zero.binding = "ids", zero.tokens, zero.vocabulary = 9 : i64}, %{{.*}}: tensor<2x4xi64> {zero.binding = "labels"}, %{{.*}}: tensor<8xi64> {zero.binding = "users"}, %{{.*}}: tensor<2x4xi32> {zero.binding = "columns"}, %{{.*}}: tensor<2x4xf32> {zero.binding = "x"})
 zero.parameter @table : tensor<9x3xf32> {splat = 0.0}
 
 func.func @step(%ids: tensor<2x4xi64> {zero.binding = "ids"}, %labels: tensor<2x4xi64> {zero.binding = "labels"},

@@ -96,9 +96,17 @@ def einsums():
             ("...,...->...", (2, 3), (1, 3)), ("i...,j->...ij", (2, 3), (4,)),
             ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)), ("i,i,i->i", (3,), (3,), (3,)),
             ("a,b,c,d->abcd", (2,), (1,), (3,), (2,)), ("...a,...a->...", (2, 1, 3), (2, 4, 3)),
-            ("i,->i", (3,), ())):
+            ("i,->i", (3,), ()),
+            # An index of one element in an operand is broadcast, whichever operand that is.
+            ("bij,bjk->bik", (1, 2, 3), (4, 3, 2)), ("bij,bjk->bik", (4, 2, 3), (1, 3, 2)),
+            ("ij,ij->ij", (2, 1), (2, 3)), ("ij,ij->i", (2, 1), (2, 3)),
+            ("ij,jk->ik", (2, 1), (3, 4)), ("ij,ji->i", (1, 3), (1, 3)),
+            ("...ij,...jk->...ik", (1, 2, 3), (4, 3, 2)),
+            ("bij,bjk,bkl->bil", (1, 2, 3), (4, 3, 2), (1, 2, 2)), ("ij,ij", (1, 3), (2, 3))):
         yield Case("Einsum", [f(*shape) for shape in shapes], {"equation": equation},
                    grad=range(len(shapes)), note=equation)
+    yield Case("Einsum", [f(1, 3), f(3)], {"equation": "ii,i->i"},
+               fails="index 'i' has extents 1 and 3 in one operand")
 
 
 def functions():

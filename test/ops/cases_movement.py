@@ -126,6 +126,8 @@ def conversions():
     yield Case("ConstantOfShape", [ints(2, 3)], {"value": np.array([True])}, constants=(0,))
     yield Case("ConstantOfShape", [ints(4)], constants=(0,))
     yield Case("Range", [scalar(2), scalar(11), scalar(3)], constants=(0, 1, 2))
+    yield Case("Range", [scalar(0.5, np.float32), scalar(2.2, np.float32),
+                         scalar(0.5, np.float32)], constants=(1,), grad=[0, 2])
     yield Case("Range", [scalar(5), scalar(0), scalar(-2)], constants=(0, 1, 2))
     yield Case("Range", [scalar(0.5, np.float32), scalar(2.0, np.float32),
                          scalar(0.25, np.float32)], constants=(0, 1, 2))
@@ -138,6 +140,8 @@ def conversions():
     yield Case("OneHot", [ints(1, -1, 3, 9), scalar(4), np.array([0.5, 2], np.float32)],
                constants=(1,), by=lambda *_: [np.array(
                    [[.5, 2, .5, .5], [.5, .5, .5, 2], [.5, .5, .5, 2], [.5] * 4], np.float32)])
+    yield Case("OneHot", [ints(1, -1, 3, 9), scalar(4), np.array([0.5, 2], np.float32)],
+               constants=(0, 1), grad=[2])
     yield Case("OneHot", [ints(1, 0, 2), scalar(3), ints(0, 1)], {"axis": 0}, constants=(1,))
 
 

@@ -4,8 +4,10 @@
 usage: random_graphs.py COUNT [--seed SEED] [--elementwise] [--bin FOLDER] [--only NUMBER]
 
 Graph N of a seed is the same on every machine. It has two to twenty nodes on one to three operands,
-which all have gradients. Values are read several times, broadcast, split, joined and reduced. Tanh
-bounds values that could grow, so that no difference is lost in rounding.
+which all have gradients. Values are read several times, broadcast, split, joined and reduced, and
+each of them contributes to the loss, so that every operand has several paths to it: an operator that
+drops a gradient changes the sum of the others instead of being refused. Tanh bounds values that
+could grow, so that no difference is lost in rounding.
 
 With --elementwise, graphs have smooth elementwise nodes on 4096 and more elements, of which several
 nodes read most, so that backward recomputes some from others. They are compared along random
@@ -25,7 +27,8 @@ from harness import Case, dumped_gradients, gradient_errors
 TOLERANCE = 1e-6
 LARGEST = 6.0  # of what a node reads
 SMOOTH = ("Tanh", "Sigmoid", "Softplus", "Exp", "Sin", "Cos", "Neg", "Identity", "Relu", "Elu",
-          "LeakyRelu")
+          "LeakyRelu", "Selu", "Celu", "Softsign", "HardSigmoid", "HardSwish", "Mish", "Abs", "Atan",
+          "Asinh", "ThresholdedRelu")
 WITHOUT_KINKS = ("Tanh", "Sigmoid", "Softplus", "Exp", "Sin", "Cos", "Neg", "Elu", "Mish")
 
 
@@ -140,6 +143,116 @@ class Graph:
         self.add("Gather", [joined, self.constant(rows)], (len(rows), *joined.shape[1:]),
                  joined.bound, axis=0)
 
+    def indices(self, low, high, shape):
+        return self.constant(self.rng.integers(low, high, shape).astype(np.int64))
+
+    def matrix(self):
+        return self.pick(lambda value: len(value.shape) == 2)
+
+    def part(self):
+        """Rows of a matrix: cut with a stride, padded or repeated."""
+        if not (x := self.matrix()):
+            return
+        rows, columns = x.shape
+        kind = int(self.rng.integers(0, 4))
+        if kind == 0:
+            begin, step = int(self.rng.integers(0, rows)), int(self.rng.integers(1, 3))
+            at = [self.constant(np.array([n])) for n in (begin, rows, 0, step)]
+            self.add("Slice", [x, *at], (len(range(begin, rows, step)), columns), x.bound)
+        elif kind == 1:
+            mode = str(self.rng.choice(["constant", "edge", "wrap"]))
+            pads = self.constant(np.array([0, 1, 1, 0]))
+            self.add("Pad", [x, pads], (rows + 1, columns + 1), x.bound, mode=mode)
+        elif kind == 2:
+            self.add("Tile", [x, self.constant(np.array([2, 1]))], (2 * rows, columns), x.bound)
+        else:
+            self.add("Trilu", [x], x.shape, x.bound, upper=int(self.rng.integers(0, 2)))
+
+    def choose(self):
+        """Where, Clip, and sums of what two branches share."""
+        if not (x := self.matrix()):
+            return
+        y = self.pick(lambda value: value.shape == x.shape)
+        above = self.constant(self.rng.integers(0, 2, x.shape).astype(bool))
+        low, high = self.constant(-0.7), self.constant(0.9)
+        self.add("Where", [above, x, y], x.shape, max(x.bound, y.bound))
+        self.add("Clip", [self.values[-1], low, high], x.shape, 1.0)
+
+    def extreme(self):
+        if x := self.matrix():
+            op = str(self.rng.choice(["ReduceMax", "ReduceMin", "ReduceL2", "ReduceLogSumExp",
+                                      "ReduceProd", "ReduceL1"]))
+            if op == "ReduceL2":  # whose root has no derivative at 0
+                x = self.add("Add", [x, self.constant(9.0)], x.shape, LARGEST)
+            if op == "ReduceProd":
+                x = self.add("Tanh", [x], x.shape, 1.0)
+            bound = {"ReduceL2": 9 + LARGEST, "ReduceL1": x.bound}.get(op, x.bound + 2)
+            self.add(op, [x, self.constant(np.array([1]))], (x.shape[0], 1),
+                     bound * x.shape[1], keepdims=1)
+
+    def scatter(self):
+        """Elements taken and put at other positions."""
+        if not (x := self.matrix()):
+            return
+        rows, columns = x.shape
+        count = int(self.rng.integers(1, 4))
+        at = self.indices(-rows, rows, (count, columns))
+        taken = self.add("GatherElements", [x, at], (count, columns), x.bound, axis=0)
+        to = self.indices(0, rows, (count, columns))
+        self.add("ScatterElements", [x, to, taken], x.shape, x.bound * (count + 1), axis=0,
+                 reduction="add")
+        pairs = self.constant(np.stack([self.rng.integers(0, rows, count),
+                                        self.rng.integers(0, columns, count)], axis=1))
+        few = self.add("GatherND", [x, pairs], (count,), x.bound)
+        self.add("ScatterND", [x, pairs, few], x.shape, x.bound * (count + 1), reduction="add")
+
+    def normalize(self):
+        if (x := self.matrix()) and x.shape[1] > 1:
+            scale = self.pick(lambda value: value.shape == x.shape[1:])
+            if scale:
+                # Far from zero variance, whose root has no derivative.
+                self.add("LayerNormalization", [x, scale], x.shape,
+                         scale.bound * x.shape[1] ** 0.5, epsilon=0.5)
+
+    def largest(self):
+        if (x := self.matrix()) and x.shape[1] > 1:
+            name = f"v{len(self.nodes)}"
+            self.nodes.append(helper.make_node("TopK", [x.name, self.constant(np.array([1]))],
+                                               [f"{name}_values", f"{name}_at"]))
+            self.values.append(Value(f"{name}_values", (x.shape[0], 1), x.bound))
+
+    def parts(self):
+        if (x := self.matrix()) and x.shape[1] > 1:
+            sizes = (1, x.shape[1] - 1)
+            name = f"v{len(self.nodes)}"
+            self.nodes.append(helper.make_node(
+                "Split", [x.name, self.constant(np.array(sizes))], [f"{name}_0", f"{name}_1"],
+                axis=1))
+            # The last of them may be the only one that the rest of the graph reads.
+            self.values += [Value(f"{name}_{i}", (x.shape[0], n), x.bound)
+                            for i, n in enumerate(sizes)]
+
+    def image(self):
+        """A matrix as an image of one channel: a convolution and a pooling."""
+        if not (x := self.matrix()) or min(x.shape) < 2:
+            return
+        shape = (1, 1, *x.shape)
+        picture = self.add("Reshape", [x, self.constant(np.array(shape))], shape, x.bound)
+        kernel = self.constant(self.rng.uniform(-1, 1, (2, 1, 2, 2)))
+        rows, columns = (n - 1 for n in x.shape)
+        folded = self.add("Conv", [picture, kernel], (1, 2, rows, columns), 4 * x.bound)
+        op = str(self.rng.choice(["AveragePool", "MaxPool"]))
+        pooled = self.add(op, [folded], (1, 2, rows, columns), folded.bound, kernel_shape=[2, 2],
+                          pads=[1, 1, 0, 0])
+        shape = (2 * rows, columns)
+        self.add("Reshape", [pooled, self.constant(np.array(shape))], shape, pooled.bound)
+
+    def flat(self):
+        """A value without a derivative multiplies one with a derivative."""
+        if x := self.matrix():
+            sign = self.add("Sign", [x], x.shape, 1.0)
+            self.add("Mul", [x, sign], x.shape, x.bound)
+
     def all_before(self):
         scalars = [self.add("ReduceMean", [value], (), value.bound, keepdims=0)
                    for value in self.values[-6:]]
@@ -147,7 +260,9 @@ class Graph:
 
     def grow(self):
         steps = [self.unary, self.unary, self.binary, self.binary, self.product, self.transpose,
-                 self.reduce, self.row, self.join, self.all_before]
+                 self.reduce, self.row, self.join, self.all_before, self.part, self.choose,
+                 self.extreme, self.scatter, self.normalize, self.largest, self.parts, self.image,
+                 self.flat]
         steps[int(self.rng.integers(0, len(steps)))]()
 
 
@@ -219,7 +334,7 @@ def make_case(seed, number):
     means = [graph.add("ReduceMean", [value], (), value.bound, keepdims=0)
              for value in list(graph.values)]
     inputs = [x.astype(np.float32).astype(np.float64) for x in graph.inputs]
-    return Case("Sum", inputs, grad=range(len(inputs)), opset=18, before=tuple(graph.nodes),
+    return Case("Sum", inputs, grad=range(len(inputs)), opset=20, before=tuple(graph.nodes),
                 reads=tuple(mean.name for mean in means), note=f"graph {number} of seed {seed}")
 
 

@@ -8,14 +8,18 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import onnx
 
 import zero
+from zero.exported import Export
 from zero.flags import arguments_of
+from zero.state import State
 from zero.values import certificate_of_plan
+from zero.warn import warnings_in
 from zero_test import Checks, Graph, run_tool
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,6 +104,59 @@ def check_forms(checks, graph, work):
         direct = zero.compile(model, output=folder / "direct.zexe", **ADAMW)
         checks.that(direct.path == folder / "direct.zexe" and len(direct.plan["commands"]) > 0
                     and first_loss(zero.load(direct.path), graph.inputs) == expected, "direct")
+
+
+def frozen_of(program):
+    return {value.name for value in program.parameters if value.frozen}
+
+
+def check_exported(checks, data, work):
+    """What zero.export knows is applied, and warnings of the compiler are Python's."""
+    folder = Path(data) / "gpt2-lora"
+    model, names = onnx.load(folder / "model.onnx"), (folder / "trainable.txt").read_text().split()
+    program, caught = caught_in(lambda: zero.compile(folder / "model.onnx"))
+    checks.that(not frozen_of(program) and len(caught) == 1 and caught[0].filename == __file__ and
+                "4 parameters look like adapters" in str(caught[0].message), f"{caught}")
+    tensors = {value.name: value for value in program.parameters}
+    state = State({name: {"initializer": name, "shape": list(value.shape), "dtype": "bfloat16",
+                          "role": "trained" if name in names else "frozen"}
+                   for name, value in tensors.items()},
+                  {name: ["batch", *value.shape[1:]]
+                   for name, value in zip(("input_ids", "labels"), program.inputs)})
+    export = Export(folder / "model.onnx", folder / "trainable.txt", state,
+                    {value.name: value.shape for value in program.inputs})
+    frozen = tensors.keys() - set(names)
+    for keywords, expected, types in (
+            ({}, frozen, {"float32", "bfloat16"}),
+            ({"freeze": [names[0]]}, frozen | {names[0]}, {"float32"}),
+            ({"frozen_precision": None}, frozen, {"float32"}),
+            ({"freeze_all_but": "*"}, set(), {"float32"})):
+        program, caught = caught_in(lambda: zero.compile(export, **keywords))
+        checks.that(frozen_of(program) == expected and not caught, f"{keywords}: "
+                    f"{frozen_of(program)}, {caught}")
+        checks.that({value.dtype for value in program.parameters} == types, f"{keywords}: types")
+    checks.that(export.flags(3) == [
+        f"--trainable={folder / 'trainable.txt'}",
+        f"--shape={','.join(f'{name}=3x8' for name in export.example)}",
+        "--frozen-precision=bf16"], f"flags: {export.flags(3)}")
+    # The graph itself says it, too.
+    model.graph.metadata_props.add(key="zero.frozen", value="\n".join(frozen))
+    program, caught = caught_in(lambda: zero.compile(model))
+    checks.that(frozen_of(program) == frozen and not caught, f"record: {frozen_of(program)}")
+
+
+def caught_in(function):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        return function(), caught
+
+
+def check_warnings(checks):
+    text = ("model.onnx:0:0: warning: a tensor\nmodel.onnx:0:0: note: more\n"
+            "zero-run: warning: threads\nzero-run: 3 steps\nnote: of nothing\n"
+            "step.mlir:3:5: warning: a place\n  %0 = op\n  ^\nstep.mlir:3:5: remark: x\n")
+    checks.that(warnings_in(text) == ["a tensor\nnote: more", "threads\nnote: of nothing",
+                                      "step.mlir:3:5: a place"], f"{warnings_in(text)}")
 
 
 def check_onnx(checks, graph, work):
@@ -280,6 +337,8 @@ def main():
     check_keywords(checks)
     check_errors(checks, data, work)
     check_forms(checks, graph, work)
+    check_exported(checks, data, work)
+    check_warnings(checks)
     check_onnx(checks, graph, work)
     check_mlir(checks, data, work)
     check_program(checks, graph, work)

@@ -288,7 +288,7 @@ def check_differences(checks):
                      zero.export, Lossy(kind), pair, loss="mse_loss", path=WORK / "lossy.onnx")
     zero.export(Lossy("plain"), pair, loss="mse_loss", path=WORK / "lossy.onnx")
     # The loss of the graph is another one than that of the module.
-    calls = iter([1.0, 2.0, 2.0])
+    calls = iter([1.0, 2.0, 2.0, 2.0])
     check_raises(checks, "loss", ["the loss: expected", "got"], zero.export, Lossy("plain"), pair,
                  loss=lambda outputs, batch: outputs.square().mean() * next(calls),
                  path=WORK / "loss.onnx")

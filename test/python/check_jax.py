@@ -139,6 +139,62 @@ def check_joint(checks):
                 not forward.gradients, f"forward: {forward.outputs}")
 
 
+@jax.custom_vjp
+def twice_the_gradient(x):
+    return x
+
+
+twice_the_gradient.defvjp(lambda x: (x, None), lambda _, gradient: (2 * gradient,))
+
+
+def check_derivatives(checks):
+    """A loss keeps cuts and the bounds of ReLUs as calls. JAX differentiates what has a derivative
+    that only it knows, wherever that is."""
+    def calls(text):
+        return sorted(re.findall(r'call_target_name = "zero\.(\w+)"', text))
+    cut = jax.lax.stop_gradient
+    for label, function, expected in (
+            ("cut", lambda p, x: jnp.sum(p * cut(p * x)), ["stop_gradient"]),
+            ("scan", lambda p, x: jax.lax.scan(lambda h, r: (h + cut(r) * r, h), 0.0, p * x)[0],
+             ["stop_gradient"]),
+            ("remat", lambda p, x: jax.checkpoint(lambda a: jnp.sum(jax.nn.relu(a)))(p * x), ["relu"]),
+            ("bounds", lambda p, x: jnp.sum(jax.nn.relu6(p) + jax.nn.softplus(x)), ["relu6"]),
+            ("softmax", lambda p, x: jnp.sum(jax.nn.log_softmax(p) * x), ["stop_gradient"])):
+        got = Program(function, F32(4), F32(4), params="p", name=label)
+        checks.that(calls(got.text) == expected and not got.gradients, f"{label}: {calls(got.text)}")
+    whole = Program(jax.value_and_grad(lambda p, x: jnp.sum(jax.nn.relu(p) * cut(p * x))), F32(4),
+                    F32(4), params="p", loss=0)
+    checks.that(not calls(whole.text), f"a joint graph has calls: {calls(whole.text)}")
+
+    def inner(p, x):
+        return jnp.sum(twice_the_gradient(p["w"]) * x)
+    args = ({"n": I32(), "w": F32(4)}, F32(4))
+    for label, function in (
+            ("vjp", inner), ("jit", jax.jit(inner)), ("jvp", lambda p, x: jnp.sum(jnp.sinc(p["w"] * x))),
+            ("in scan", lambda p, x: jax.lax.scan(lambda h, r: (h + twice_the_gradient(r), h), 0.0,
+                                                  p["w"] * x)[0]),
+            ("in remat", lambda p, x: jax.checkpoint(inner)(p, x))):
+        got = Program(function, *args, params="p")
+        checks.that(got.gradients == {"p.w.grad": "p.w"} and got.outputs == ["loss", "p.w.grad"],
+                    f"{label}: {got.outputs}")
+
+    def with_statistics(p, stats, x, *, rate):
+        return {"stats": stats * rate, "loss": inner(p, x)}
+    got = Program(jax.jit(with_statistics, static_argnames="rate"), args[0], F32(4), F32(4),
+                  params="p", carry="stats", keywords={"rate": 0.5})
+    checks.that(got.outputs == ["loss", "stats.new", "p.w.grad"] and
+                got.next == {"stats": "stats.new"}, f"statistics: {got.outputs} {got.next}")
+    mesh = Mesh(np.array(jax.devices()[:1]), ("data",))
+    rows = NamedSharding(mesh, PartitionSpec("data"))
+    sharded = jax.jit(lambda p, x: jnp.sum(twice_the_gradient(p) * x), in_shardings=(rows, rows))
+    check_raises(checks, "sharded", ["derivatives that only JAX knows (custom_vjp of "
+                                     "'twice_the_gradient' at ", "check_jax.py", "value_and_grad"],
+                 zero.from_jax, sharded, F32(4), F32(4), params=0, path=WORK / "x.mlir")
+    endless = lambda p, x: jax.lax.while_loop(lambda h: h < x, twice_the_gradient, p)
+    check_raises(checks, "while", ["JAX cannot differentiate it: Reverse-mode"], zero.from_jax,
+                 endless, F32(), F32(), params=0, path=WORK / "x.mlir")
+
+
 def check_forward_state(checks):
     """A loss with statistics that are carried and a table that is only read."""
     def loss(params, stats, table, x):
@@ -239,6 +295,7 @@ def main():
     check_donated(checks)
     check_ambiguous(checks)
     check_joint(checks)
+    check_derivatives(checks)
     check_forward_state(checks)
     check_keys_and_classes(checks)
     check_sharding(checks)

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import namedtuple
 from pathlib import Path
 
 import ml_dtypes
@@ -128,6 +129,9 @@ def check_train(checks, program, graph, losses):
             ("files", files, {"steps": 4}), ("batches", [batch] * 4, {}),
             ("passes", [batch] * 2, {"epochs": 2}), ("repeated", [batch], {"steps": 4}),
             ("generator", (batch for _ in range(4)), {}),
+            ("tuples", [tuple(batch.values())] * 4, {}), ("lists", [[*batch.values()]] * 4, {}),
+            ("namedtuples", [namedtuple("Batch", reversed(batch))(**batch)] * 4, {}),
+            ("more than steps", (batch for _ in range(9)), {"steps": 4}),
             ("Dataset", zero.Dataset(program, batch), {"steps": 4})):
         with program.session() as session:
             history = session.train(dataset, progress=False, **keywords)
@@ -139,6 +143,36 @@ def check_train(checks, program, graph, losses):
             lambda who, result: result.step < 2])
     checks.that(seen == [(i + 1, losses[i]) for i in range(3)], f"callbacks: {seen}")
     checks.that(len(history) == 3 and session.steps == 3, f"{history}")
+
+
+def check_batches(checks, program, graph):
+    """Batches that do not fit, and too few of them, are errors that say what to give."""
+    ids, labels = graph.inputs["input_ids"], graph.inputs["labels"]
+    batch = {"input_ids": ids, "labels": labels}
+
+    def refuses(kind, words, dataset, **keywords):
+        with program.session() as session:
+            for word in words:
+                check_raises(checks, kind, word, lambda: session.train(
+                    dataset() if callable(dataset) else dataset, progress=False, **keywords))
+
+    refuses(zero.InvalidArgumentError, ["epochs=2", "got a generator", "without epochs="],
+            lambda: (batch for _ in range(4)), epochs=2)
+    refuses(zero.BadDataError, ["expected 4 batches, got 2", "generator is at its end"],
+            lambda: (batch for _ in range(2)), steps=4)
+    refuses(zero.BadDataError, ["expected batches in epoch 1, got none", "list"], [])
+    refuses(zero.BadDataError, ["2 arrays for the inputs 'input_ids', 'labels', in this order",
+                                "got 3", "a dictionary by name"], [(ids, labels, ids)])
+    refuses(zero.BadDataError, ["got 1"], [ids])
+    refuses(zero.BadDataError, ["got a list with tuple", "collate_fn"], [[(ids, labels)] * 2])
+    refuses(zero.BadDataError, ["a tuple of them in the order", "got int"], [3])
+    refuses(zero.NotFoundError, ["no input 'ids'", "must be left out: {name: batch[name] for name "
+                                 "in ('input_ids', 'labels')}"], [{**batch, "ids": ids}])
+    refuses(zero.InvalidArgumentError, ["no data for input 'labels'", "a mask of ones"],
+            [{"input_ids": ids}])
+    refuses(zero.BadDataError, ["expected int64 [*, 32], got int64 [8, 16]", "pad or cut the rows",
+                                "shape={'input_ids': (4, 16)}"],
+            [{"input_ids": ids[:, :16], "labels": labels[:, :16]}])
 
 
 def check_epochs(checks, data, work):
@@ -286,8 +320,12 @@ def check_errors(checks, program, graph, work):
         raises(zero.NotFoundError, "no tensor 'x'", lambda: session.tensor("x"))
         raises(zero.BadDataError, "do not fit the model",
                lambda: session.load_state_dict({"model.lm_head.weight": np.zeros(3, np.float32)}))
-        raises(zero.BadDataError, "1 that the model does not have: 'x'",
-               lambda: session.load_state_dict({**session.state_dict(), "x": np.zeros(3)}))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            counts = session.load_state_dict({**session.state_dict(), "x": np.zeros(3)})
+        checks.that(counts[1:] == (0, 1) and
+                    ["1 that the model does not have: 'x'" in str(w.message) for w in caught] == [True],
+                    f"strict: {counts}, {[str(w.message) for w in caught]}")
         counts = session.load_state_dict({**session.state_dict(), "x": np.zeros(3)}, strict=False)
         checks.that(counts[1:] == (0, 1), f"not strict: {counts}")
         session.step(batch)  # none of these ends a session
@@ -384,6 +422,7 @@ def main():
     check_arrays(checks, program, graph, losses)
     check_bfloat16(checks, data, work)
     check_train(checks, program, graph, losses)
+    check_batches(checks, program, graph)
     check_epochs(checks, data, work)
     check_state(checks, program, graph)
     check_values(checks, program, graph)

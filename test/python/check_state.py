@@ -12,6 +12,7 @@ import numpy as np
 
 import zero
 from check_trees import check_raises
+from zero.adapters import digests_of
 from zero.state import State, rename
 from zero.weights import read_safetensors, write_safetensors
 from zero_test import Checks, run_tool
@@ -84,6 +85,33 @@ def check_adapter(checks, path, saved, program, work):
         checks.that(np.array_equal(value, saved[name]), f"adapter: {key}")
     config = json.loads((folder / "adapter_config.json").read_text())
     checks.that(config == {"peft_type": "LORA", "r": 2}, f"config: {config}")
+
+
+def check_base(checks, data, work, program, saved):
+    """An adapter is saved if the base is the one that was exported, or that rounded to 16 bits."""
+    state = State.read(program)
+    for entry in state.tensors.values():
+        if entry["role"] == "frozen":
+            entry["digests"] = digests_of(saved[entry["initializer"]], "float32")
+    state.write(work / "base.onnx", {})
+    for flags in ([], ["--frozen-precision=bf16"], ["--frozen-precision=fp16"]):
+        path = trained_file(data, work, *flags)
+        folder = zero.save_adapter(work / f"adapter-of-{len(flags)}", path, work / "base.onnx")
+        checks.that((folder / "adapter_model.safetensors").exists(), f"{flags}: no adapter")
+    changed = {name: (value, "float32") for name, value in saved.items()}
+    changed[HEAD] = saved[HEAD] + np.float32(1e-3), "float32"
+    write_safetensors(changed, work / "changed.safetensors")
+    check_raises(checks, "base", ["the base in", f"'{HEAD}' was changed", "zero.compile(export)"],
+                 zero.save_adapter, work / "y", work / "changed.safetensors", work / "base.onnx")
+    del changed[HEAD]
+    write_safetensors(changed, work / "changed.safetensors")
+    check_raises(checks, "part", [f"'{HEAD}' is missing"],
+                 zero.save_adapter, work / "y", work / "changed.safetensors", work / "base.onnx")
+    checks.that(not (work / "y").exists(), "a folder was left")
+    values = np.array([1 + 2**-8, 1 + 3 * 2**-8], np.float32)
+    rounded = np.array([0x3f80, 0x3f82], np.uint16)
+    checks.that(digests_of(values, "float32")[1] == digests_of(rounded, "bfloat16")[0] and
+                len(digests_of(rounded, "bfloat16")) == 1, "digests of bfloat16")
 
 
 def check_half(checks, data, work, program):
@@ -161,6 +189,7 @@ def main():
     check_trainable(checks, trainable, state)
     check_adapter(checks, path, saved, program, work)
     check_errors(checks, path, saved, program, work)
+    check_base(checks, data, work, program, saved)
     check_half(checks, data, work, program)
     check_transposed(checks, data, work)
     checks.that(not {"jax", "torch", "onnx"} & set(sys.modules), "a framework was imported")

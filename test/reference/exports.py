@@ -173,6 +173,43 @@ def scatter_mean():
     return Classifier(loss, base=torch.randn(5, CLASSES)), samples()
 
 
+class Ties(nn.Module):
+    """The second layer begins at zero, as of an adapter: all its results are equal, and at bounds."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(WIDTH, 4), nn.Linear(4, CLASSES)
+        self.prelu = nn.PReLU()
+        self.bound = nn.Parameter(torch.zeros(()))
+        nn.init.zeros_(self.second.weight)
+        nn.init.zeros_(self.second.bias)
+
+    def forward(self, x, y):
+        v = self.second(torch.tanh(self.first(x)))
+        zero, one = torch.tensor(0.0), torch.tensor(1.0)
+        rows = (v.max(1).values + 2 * v.min(1).values - 3 * v.amax(1) + (v - 1).amin(1)
+                + F.max_pool1d(v[:, None], CLASSES).flatten() + v.topk(2).values[:, 0])
+        scores = (F.relu6(v) + 2 * F.hardtanh(v, 0, 1) + 3 * v.clamp(0, 1) + 4 * v.clamp(min=0)
+                  - 5 * v.clamp_max(0) + 6 * v.clamp(zero, one) + 7 * v.clamp(max=self.bound)
+                  + 8 * torch.minimum(torch.maximum(v, zero), one) + 9 * self.prelu(v)
+                  + 10 * v.abs() + F.hardsigmoid(v - 3) + 2 * F.hardswish(v + 3))
+        return F.cross_entropy(scores * 0.1, y) + (rows * torch.arange(BATCH) * 0.1).mean()
+
+
+@case
+def ties():
+    return Ties(), samples()
+
+
+@case
+def ties_optimized():
+    """The exporter's optimizer makes a Clip of maxima and minima."""
+    return Ties(), samples()
+
+
+ties_optimized.options = {"optimize": True}
+
+
 # Buffers that forward updates.
 
 class MovingAverage(nn.Module):
@@ -341,7 +378,8 @@ def main():
     wanted = sys.argv[1:] or [*CASES, *EXPORTED_ONLY]
     for name in wanted:
         torch.manual_seed(0)
-        make, options = EXPORTED_ONLY.get(name) or (CASES[name], {})
+        make, options = EXPORTED_ONLY.get(name) or (CASES[name],
+                                                    getattr(CASES[name], "options", {}))
         module, inputs = make()
         module.train()
         folder = OUT / name

@@ -25,10 +25,11 @@ public:
   bool isSaved(uint64_t steps) const { return options.saveState.empty() || saved == steps; }
   /// Saves the state after `steps` steps, unless it is saved there already.
   rt::Status save(const Session &session, uint64_t steps);
+  /// Prints what the session has to say since the last time.
+  void printRemarks(const Session &session) const;
 
 private:
   bool resumesWhereItSaves() const;
-  void printRemarks(const Session &session) const;
 
   const Options &options;
   const Job &job;

@@ -52,7 +52,13 @@ std::string Figures::text(const zero_rt_step_result &result) const {
   std::string text;
   for (const Figure *figure : present)
     text += figure->text(result.*figure->field);
-  return text + (result.skipped ? "skipped: the gradients overflow, " : "");
+  if (!result.skipped)
+    return text;
+  const bool isScaled = std::any_of(present.begin(), present.end(), [](const Figure *figure) {
+    return figure->output == std::string_view("loss_scale");
+  });
+  return text +
+         (isScaled ? "skipped: the gradients overflow, " : "skipped: a gradient is not finite, ");
 }
 
 void Figures::writeMembers(JsonWriter &json, const zero_rt_step_result &result) const {

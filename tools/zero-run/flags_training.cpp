@@ -105,7 +105,8 @@ std::vector<Flag> trainingFlags() {
        "start at the beginning of the data; needed if the data has changed",
        toSwitch(&Options::restartData)},
       {"Training", "lr", "X", "learning rate, instead of the compiled one", setLearningRate},
-      {"Training", "allow-nan", "", "continue when the loss is NaN or infinite",
+      {"Training", "allow-nan", "",
+       "continue when the loss or a gradient is NaN or infinite, and save such weights",
        toSwitch(&zero_rt_session_options::allow_nan)},
   };
 }

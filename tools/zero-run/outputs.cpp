@@ -60,14 +60,22 @@ static TensorEntry entryOf(const zero_rt_value_info &info, zero_rt_session *sess
           info.transposed != 0};
 }
 
+/// Whether the optimizer changes a tensor.
+static bool isTrained(const zero_rt_value_info &info) {
+  return info.role == ZERO_RT_OPTIMIZER || (info.role == ZERO_RT_PARAMETER && !info.frozen);
+}
+
 /// The tensors that --save=`path` writes. Without a session, their values cannot be read yet.
 static Status weightsOf(const Executable &executable, const std::string &path,
-                        zero_rt_session *session, std::vector<TensorEntry> &entries) {
+                        zero_rt_session *session, bool mayBeNan,
+                        std::vector<TensorEntry> &entries) {
   for (size_t i = 0; i < infoOf(executable).tensors; ++i) {
     zero_rt_value_info info;
     ZERO_RT_TRY(take(zero_rt_executable_tensor(executable.get(), i, &info)));
-    if (info.saved && (info.in_model || !writesModel(path)))
-      entries.push_back(entryOf(info, session, zero_rt_session_read_tensor_range));
+    if (!info.saved || (!info.in_model && writesModel(path)))
+      continue;
+    entries.push_back(entryOf(info, session, zero_rt_session_read_tensor_range));
+    entries.back().mustBeFinite = isTrained(info) && !mayBeNan;
   }
   return {};
 }
@@ -88,7 +96,7 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     origin.files.push_back(file);
   std::vector<TensorEntry> entries;
-  ZERO_RT_TRY(weightsOf(executable, path, nullptr, entries));
+  ZERO_RT_TRY(weightsOf(executable, path, nullptr, options.session.allow_nan, entries));
   ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
   return {};
 }
@@ -96,6 +104,7 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
 Status Outputs::open(const Options &options, const Executable &executable) {
   const std::vector<std::string> inputs = inputsOf(options, executable);
   figures.emplace(executable);
+  allowNan = options.session.allow_nan;
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
     ZERO_RT_TRY(createWeights(inputs, path, options, executable,
@@ -183,7 +192,7 @@ Status Outputs::writeGradients(const Executable &executable, const Session &sess
 Status Outputs::writeWeights(const Executable &executable, const Session &session, Meter &meter) {
   for (auto &[path, writer] : weights) {
     std::vector<TensorEntry> entries;
-    ZERO_RT_TRY(weightsOf(executable, path, session.get(), entries));
+    ZERO_RT_TRY(weightsOf(executable, path, session.get(), allowNan, entries));
     uint64_t total = 0;
     for (TensorEntry &entry : entries) {
       total += entry.bytes();

@@ -40,6 +40,7 @@ private:
   template <typename Members>
   rt::Status writeLog(Members members);
   bool isLogged = false;                                          ///< a line of this run
+  bool allowNan = false;                                          ///< in the weights
   std::vector<std::pair<std::string, rt::WeightsWriter>> weights; ///< by path
   rt::OutputFile log, gradients, outputs, report, trace;
   std::optional<Figures> figures;

@@ -9,6 +9,7 @@
 #include "zero/Planning/ByteSize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <unistd.h>
 
@@ -139,11 +140,12 @@ void Progress::warnOfSkips(const std::vector<zero_rt_step_result> &results) cons
   const size_t skipped = countSkipped(results);
   if (skipped == 0 || skipped < results.size())
     return;
+  const double scale = results.back().loss_scale; // NaN: there is none
   std::fflush(stdout);
-  std::fprintf(stderr,
-               "zero-run: warning: no step was applied: the gradients overflowed in each of %zu, "
-               "the last time with a loss scale of %g\n",
-               skipped, results.back().loss_scale);
+  std::fprintf(
+      stderr, "zero-run: warning: no step was applied: the gradients %s in each of %zu%s\n",
+      std::isnan(scale) ? "were not finite" : "overflowed", skipped,
+      std::isnan(scale) ? "" : format(", the last time with a loss scale of %g", scale).c_str());
 }
 
 void Progress::finish(const Results &run) const {

@@ -95,6 +95,9 @@ static Status loadWeights(const Options &options, const Session &session) {
                 static_cast<unsigned long long>(result.taken), escape(options.weights).c_str(),
                 static_cast<unsigned long long>(result.missing),
                 static_cast<unsigned long long>(result.unknown));
+  std::fflush(stdout); // before anything on stderr
+  while (const char *remark = zero_rt_session_next_remark(session.get()))
+    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
   return {};
 }
 
@@ -214,6 +217,7 @@ Status Training::runStep(uint64_t step, Progress &progress) {
     ZERO_RT_TRY(job.inFirst(session, [&] { return outputs.writeGradients(executable, session); }));
   ZERO_RT_TRY(outputs.logStep(result));
   progress.step(result);
+  checkpoints.printRemarks(session);
   results.steps.push_back(result);
   if (results.steps.size() == 1)
     progress.note(stopTimeText(options, job, executable, result.seconds));

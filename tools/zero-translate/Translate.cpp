@@ -16,7 +16,10 @@ void listOperators(llvm::raw_ostream &os) {
   for (const ops::OpDef &def : ops::allOps()) {
     if (def.domain == ops::kZeroDomain)
       continue;
-    llvm::StringRef gradient = def.gradient ? "yes" : def.expand ? "expanded" : "-";
+    llvm::StringRef gradient = def.gradient            ? "yes"
+                               : def.expand            ? "expanded"
+                               : def.piecewiseConstant ? "zero"
+                                                       : "lowering";
     os << (def.domain.empty() ? "ai.onnx" : def.domain) << '\t' << def.type << '\t' << def.minOpset
        << '\t' << def.maxOpset << '\t' << gradient << '\t' << (def.anySign ? "yes" : "-") << '\t'
        << def.family << '\n';

@@ -12,6 +12,9 @@
 
 namespace zero {
 
+/// Whether `name` is of a form that exporters make up for tensors without a name in the module.
+bool isMadeUpName(llvm::StringRef name);
+
 /// Whether `name` is a name that a framework gives to a tensor of a module ("layer.0.weight"), and
 /// not one that an exporter generated.
 bool isModulePath(llvm::StringRef name);
@@ -35,6 +38,10 @@ public:
 
   /// Whether the constant is running statistics of a BatchNormalization, which forward updates.
   bool isRunningStatistic(ReadOp read) const;
+
+  /// Whether the number of `read` is only used as the numbers of formulas are that are no
+  /// parameters: as an exponent, a bound, or an epsilon below a root, a logarithm or a quotient.
+  bool isFormulaNumber(ReadOp read) const;
 
 private:
   /// The sources of an operation's operands and the uses of its results. All of them are found in

@@ -19,11 +19,12 @@ struct EmitOptions {
   std::string model;         ///< absolute path of the ONNX file that it was compiled from; or empty
   std::string ortCheckpoint; ///< absolute path of a checkpoint of onnxruntime-training; or empty
   std::string dataRoot;      ///< directory that data references are relative to
-  double learningRate = 1e-3;             ///< default of the learning-rate input
-  unsigned threads = 1;                   ///< that compile kernels
-  std::string cacheFolder;                ///< of object code; empty: none
-  std::vector<unsigned> gpuArchitectures; ///< of a program for CUDA: 80, 90, 100
-  planning::Machine machine;              ///< that the plan is for
+  std::vector<std::pair<std::string, std::string>> settings; ///< see PhaseOptions
+  double learningRate = 1e-3;                                ///< default of the learning-rate input
+  unsigned threads = 1;                                      ///< that compile kernels
+  std::string cacheFolder;                                   ///< of object code; empty: none
+  std::vector<unsigned> gpuArchitectures;                    ///< of a program for CUDA: 80, 90, 100
+  planning::Machine machine;                                 ///< that the plan is for
 };
 
 /// The number of distinct native kernels, and of those found in the cache.

@@ -1,6 +1,7 @@
 //===- CallAttrs.h - attributes beyond the ONNX schema ----------*- C++ -*-===//
-// Attributes of ONNX operators that the ONNX schema lacks. The importer sets them if the metadata
-// of the model shows that the exported call had such an argument.
+// Attributes of ONNX operators that the ONNX schema lacks. Importers set them where the call that a
+// node was exported from has such an argument, or another derivative at ties and bounds than the
+// node alone (docs/reference/numbers.md).
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_CALLATTRS_H
@@ -17,6 +18,11 @@ inline constexpr llvm::StringLiteral kPaddingIndex = "padding_idx";
 /// Of a Gather, GatherElements or GatherND: the least index that is allowed, if it is not that of
 /// counting from the end.
 inline constexpr llvm::StringLiteral kLeastIndex = "least_index";
+/// Of a ReduceMax or ReduceMin: 1 if the gradient goes to the first of equal elements, which share
+/// it otherwise.
+inline constexpr llvm::StringLiteral kFirstOfEqual = "first_of_equal";
+/// Of an Abs: the derivative at zero, if it is not 0.
+inline constexpr llvm::StringLiteral kSlopeAtZero = "slope_at_zero";
 /// Of a GatherGrad, set by zero-sort-rows: its lowering sorts the indices.
 inline constexpr llvm::StringLiteral kSorted = "sorted";
 

@@ -65,9 +65,11 @@ struct Lowered {
 using LowerFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange inputs,
                                         mlir::OpBuilder &builder, Lowered &lowered);
 
-/// Builds the gradients of `node`'s operands from those of its results.
-/// `outputGrads[i]` is null when result i has no gradient. Fills `inputGrads[i]`
-/// (sized and initially null) for every i with `wanted[i]`, in the operand's type.
+/// Builds the gradients of `node`'s operands from those of its results, of which at least one is
+/// not null: `outputGrads[i]` is null when result i has no gradient. Fills `inputGrads[i]` (sized
+/// and initially null) for every i with `wanted[i]`, in the operand's type. A derivative that is
+/// known to be zero is `builder.none()`: a null gradient is an error of the rule, because what is
+/// left out would be a zero that nobody wrote.
 using GradientFn = llvm::LogicalResult (*)(onnx::NodeOp node, mlir::ValueRange outputGrads,
                                            llvm::ArrayRef<bool> wanted, NodeBuilder &builder,
                                            llvm::MutableArrayRef<mlir::Value> inputGrads);
@@ -82,10 +84,16 @@ struct OpDef : onnx::Operator {
   int64_t minOpset; ///< first opset version understood
   int64_t maxOpset; ///< last one
   Kind kind;
-  LowerFn lower = nullptr;       ///< null: must be expanded
-  GradientFn gradient = nullptr; ///< null: results carry no gradient
+  LowerFn lower = nullptr; ///< null: must be expanded
+  /// Null: nothing is known of the derivative, unless the operator is piecewise constant. It is an
+  /// error to differentiate it, if its lowering cannot be written in operators with gradients.
+  GradientFn gradient = nullptr;
   ExpandFn expand = nullptr;
   bool anySign = false; ///< also lowers unsigned integers
+  /// The derivative is zero wherever it exists: roundings, comparisons, positions, shapes.
+  bool piecewiseConstant = false;
+  /// Bit i: the derivative of result i is zero, as that of a number of labels.
+  uint32_t constantResults = 0;
   /// Bit i: result i stays f32 in a program that stores its values in 16 bits, such as losses, sums
   /// and statistics.
   uint32_t wideResults = 0;
@@ -114,6 +122,12 @@ inline OpDef keepsWide(OpDef def, uint32_t results = ~0u) {
 /// `def` of an operator that moves elements and computes nothing.
 inline OpDef moving(OpDef def) {
   def.narrow = Narrow::Move;
+  return def;
+}
+
+/// `def` of an operator whose derivative is zero; see OpDef::piecewiseConstant.
+inline OpDef piecewiseConstant(OpDef def) {
+  def.piecewiseConstant = true;
   return def;
 }
 

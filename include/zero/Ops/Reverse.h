@@ -19,22 +19,31 @@ public:
 
   /// Marks `value` as wanted.
   void activate(mlir::Value value) { active.insert(value); }
-  /// Marks the float results of `node` if a wanted value reaches them through a
-  /// differentiable operator. To be called in program order.
+  /// Marks the results of `node` that depend on a wanted value. Results of piecewise constant
+  /// operators do not, nor do integers that a gradient rule treats as positions or conditions. To
+  /// be called in program order.
   void propagate(onnx::NodeOp node);
+  /// Whether a wanted value reaches `node`, and its operator has neither a gradient rule nor
+  /// derivative zero.
+  bool lacksRule(onnx::NodeOp node) const;
   bool isActive(mlir::Value value) const { return active.contains(value); }
 
   /// Adds `gradient` to the gradient of `value`, after the summands so far.
   void accumulate(mlir::Value value, mlir::Value gradient);
-  /// Visits `nodes`, given in program order, backwards. Fails after an error at
-  /// the node whose gradient rule failed or gave a wrong type.
-  llvm::LogicalResult run(llvm::ArrayRef<onnx::NodeOp> nodes);
+  /// Visits `ops`, given in program order, backwards. Each active operand of a node whose result
+  /// has a gradient gets one, or the rule says that it is zero. Fails after an error at the node
+  /// that lacks a rule, or whose rule failed, omitted an operand or gave a wrong type, and at an op
+  /// of another dialect whose result has a gradient.
+  llvm::LogicalResult run(llvm::ArrayRef<mlir::Operation *> ops);
 
   /// The gradient of `value`, or null.
   mlir::Value gradientOf(mlir::Value value) const { return gradients.lookup(value); }
 
 private:
   llvm::LogicalResult visit(onnx::NodeOp node);
+  llvm::LogicalResult refuse(onnx::NodeOp node);
+  llvm::LogicalResult addTo(mlir::Value input, mlir::Value gradient, onnx::NodeOp node,
+                            NodeBuilder &nodes);
 
   mlir::OpBuilder &builder;
   llvm::DenseSet<mlir::Value> active;

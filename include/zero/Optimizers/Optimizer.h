@@ -24,6 +24,11 @@ namespace zero {
 struct ScalarState {
   std::string name; ///< symbol, e.g. "optimizer.beta1_power"
   double init;
+  /// Its value after a number of steps, for a run that resumes from one without it: unknown, that
+  /// number, or always `late`.
+  enum class Late { Unknown, Steps, Constant };
+  Late kind = Late::Unknown;
+  double late = 0;
 };
 
 /// A state that the optimizer keeps for each parameter, flat and sharded like it.

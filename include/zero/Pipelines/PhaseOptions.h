@@ -50,6 +50,10 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   /// options describe. Returns an error message, "--machine=NAME: ...", or an empty string.
   std::string loadMachine(planning::Machine &machine) const;
 
+  /// The options that the numbers of a run depend on, with their values as text; those of the
+  /// optimizer, the precision and the division of the batch are described elsewhere.
+  std::vector<std::pair<std::string, std::string>> settings() const;
+
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
   /// The names of all options, in no particular order.

@@ -87,8 +87,9 @@ void optimise(Module &module, TargetMachine &machine) {
 }
 
 bool isDoubleFunction(StringRef name) {
-  return is_contained({"acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf",
-                       "exp", "expm1", "log", "log1p", "sin", "sincos", "sinh", "tan", "tanh"},
+  return is_contained({"acos", "acosh", "asin",   "asinh", "atan", "atan2", "atanh", "cbrt",
+                       "cos",  "cosh",  "erf",    "erfc",  "exp",  "expm1", "log",   "log1p",
+                       "log2", "sin",   "sincos", "sinh",  "tan",  "tanh"},
                       name);
 }
 

@@ -23,7 +23,7 @@ public:
   SmallVector<ScalarState> scalarStates() const override {
     if (decay == 0)
       return {};
-    return {{"optimizer.adagrad_updates", 0.0}};
+    return {{"optimizer.adagrad_updates", 0.0, ScalarState::Late::Steps}};
   }
   unsigned numScalars() const override { return 1; }
 

@@ -27,7 +27,7 @@ public:
   SmallVector<ScalarState> scalarStates() const override {
     if (!isDamped())
       return {};
-    return {{"optimizer.gradient_share", 1.0}};
+    return {{"optimizer.gradient_share", 1.0, ScalarState::Late::Constant, 1 - dampening}};
   }
   unsigned numScalars() const override { return isDamped() ? 2 : 1; }
 

@@ -1,10 +1,12 @@
 //===- Differentiate.cpp - append the gradient of the loss ----------------===//
 
+#include "Activation.h"
+
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/Reverse.h"
 #include "zero/Transforms/Differentiate/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -24,32 +26,35 @@ static SmallVector<ParameterOp> trainedParameters(ModuleOp module) {
   return parameters;
 }
 
-/// Marks the values that depend on trained parameters. Returns the read of each parameter; import
-/// creates one read per parameter.
-static llvm::DenseMap<StringAttr, Value> activate(func::FuncOp step, ReverseMode &reverse,
-                                                  ArrayRef<ParameterOp> parameters) {
-  llvm::DenseSet<StringAttr> trained;
+/// The read of each parameter, which is marked in `reverse` and replaces other reads of it.
+static llvm::MapVector<StringAttr, Value> activateReads(func::FuncOp step, ReverseMode &reverse,
+                                                        ArrayRef<ParameterOp> parameters) {
+  llvm::MapVector<StringAttr, Value> reads;
   for (ParameterOp parameter : parameters)
-    trained.insert(parameter.getSymNameAttr());
-  llvm::DenseMap<StringAttr, Value> reads;
-  for (Operation &op : step.getBody().front()) {
-    if (auto read = dyn_cast<ReadOp>(op)) {
-      StringAttr symbol = read.getSymbolAttr().getAttr();
-      reads.try_emplace(symbol, read.getResult());
-      if (trained.contains(symbol))
-        reverse.activate(read.getResult());
-    } else if (auto node = dyn_cast<onnx::NodeOp>(op)) {
-      reverse.propagate(node);
-    }
+    reads.insert({parameter.getSymNameAttr(), Value()});
+  for (auto read : step.getBody().getOps<ReadOp>()) {
+    auto *found = reads.find(read.getSymbolAttr().getAttr());
+    if (found == reads.end())
+      continue;
+    if (found->second)
+      read.replaceAllUsesWith(found->second);
+    else
+      reverse.activate(found->second = read.getResult());
   }
   return reads;
 }
 
-static LogicalResult emitGradient(OpBuilder &builder, ParameterOp parameter, Value gradient) {
-  if (!gradient)
-    return parameter.emitError() << "parameter '" << parameter.getSymName()
-                                 << "' is to be trained but does not reach the loss; freeze it "
-                                    "or leave it out of --trainable";
+static LogicalResult emitGradient(OpBuilder &builder, ParameterOp parameter, Value read,
+                                  Value gradient) {
+  if (!gradient) {
+    InFlightDiagnostic error = parameter.emitError()
+                               << "parameter '" << parameter.getSymName()
+                               << "' is to be trained but does not reach the loss; freeze it "
+                                  "or leave it out of --trainable";
+    if (read)
+      noteZeroDerivatives(error, read);
+    return error;
+  }
   GradientOp::create(builder, parameter.getLoc(), gradient.getType(),
                      FlatSymbolRefAttr::get(parameter.getSymNameAttr()), gradient, ArrayAttr());
   return success();
@@ -88,16 +93,21 @@ static LogicalResult differentiate(func::FuncOp step) {
 
   OpBuilder builder(step.getBody().front().getTerminator());
   ReverseMode reverse(builder);
-  llvm::DenseMap<StringAttr, Value> reads = activate(step, reverse, parameters);
-  if (!reverse.isActive(*loss))
-    return step.emitError("the loss does not depend on any trained parameter");
-  SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
+  llvm::MapVector<StringAttr, Value> reads = activateReads(step, reverse, parameters);
+  SmallVector<Operation *> ops =
+      activate(opsBetween(step.getBody().front(), {}, *loss), reverse, *loss);
+  if (!reverse.isActive(*loss)) {
+    InFlightDiagnostic error = step.emitError("the loss does not depend on any trained parameter");
+    noteZeroDerivatives(error, llvm::to_vector(llvm::make_filter_range(
+                                   llvm::make_second_range(reads), [](Value v) { return !!v; })));
+    return error;
+  }
   reverse.accumulate(*loss, makeSeed(builder, step, *loss));
-  if (failed(reverse.run(nodes)))
+  if (failed(reverse.run(ops)))
     return failure();
   for (ParameterOp parameter : parameters) {
     Value read = reads.lookup(parameter.getSymNameAttr());
-    if (failed(emitGradient(builder, parameter, read ? reverse.gradientOf(read) : Value())))
+    if (failed(emitGradient(builder, parameter, read, read ? reverse.gradientOf(read) : Value())))
       return failure();
   }
   return success();

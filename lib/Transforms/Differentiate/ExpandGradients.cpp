@@ -1,8 +1,9 @@
 //===- ExpandGradients.cpp - replace Gradient nodes by backward passes ----===//
 
+#include "Activation.h"
+
 #include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/Reverse.h"
 #include "zero/Transforms/Differentiate/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -30,9 +31,8 @@ public:
 
 private:
   FailureOr<Operands> readOperands();
-  SmallVector<onnx::NodeOp> nodesBetween(const Operands &operands);
-  SmallVector<onnx::NodeOp> cloneAt(ArrayRef<onnx::NodeOp> nodes, Operands &operands);
-  LogicalResult differentiate(ArrayRef<onnx::NodeOp> nodes, const Operands &operands);
+  SmallVector<Operation *> cloneAt(ArrayRef<Operation *> ops, Operands &operands);
+  LogicalResult differentiate(ArrayRef<Operation *> ops, Operands &operands);
 
   onnx::NodeOp node;
   OpBuilder builder;
@@ -63,56 +63,33 @@ FailureOr<Operands> GradientExpander::readOperands() {
   return operands;
 }
 
-/// The nodes that y depends on behind the named tensors, in order. What computes these is not
-/// differentiated: they are independent variables.
-SmallVector<onnx::NodeOp> GradientExpander::nodesBetween(const Operands &operands) {
-  llvm::DenseSet<Value> ends(operands.named.begin(), operands.named.end());
-  llvm::DenseSet<Operation *> needed;
-  SmallVector<Value> open{operands.target};
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (ends.contains(value) || !op || !needed.insert(op).second)
-      continue;
-    llvm::append_range(open, op->getOperands());
-  }
-  SmallVector<onnx::NodeOp> nodes;
-  for (auto own : node->getBlock()->getOps<onnx::NodeOp>())
-    if (needed.contains(own))
-      nodes.push_back(own);
-  return nodes;
-}
-
-/// Where the gradient is wanted at other values than those of the named tensors: copies of `nodes`
+/// Where the gradient is wanted at other values than those of the named tensors: copies of `ops`
 /// that compute y from these values.
-SmallVector<onnx::NodeOp> GradientExpander::cloneAt(ArrayRef<onnx::NodeOp> nodes,
-                                                    Operands &operands) {
+SmallVector<Operation *> GradientExpander::cloneAt(ArrayRef<Operation *> ops, Operands &operands) {
   if (operands.values == operands.named)
-    return llvm::to_vector(nodes);
+    return llvm::to_vector(ops);
   IRMapping mapping;
   mapping.map(operands.named, operands.values);
-  SmallVector<onnx::NodeOp> copies;
-  for (onnx::NodeOp original : nodes)
-    copies.push_back(cast<onnx::NodeOp>(builder.clone(*original, mapping)));
+  SmallVector<Operation *> copies;
+  for (Operation *original : ops)
+    if (original->getNumOperands() > 0)
+      copies.push_back(builder.clone(*original, mapping));
   operands.named = operands.values;
   operands.target = mapping.lookupOrDefault(operands.target);
   return copies;
 }
 
 /// Replaces the node by the gradient of the sum of y's elements.
-LogicalResult GradientExpander::differentiate(ArrayRef<onnx::NodeOp> nodes,
-                                              const Operands &operands) {
+LogicalResult GradientExpander::differentiate(ArrayRef<Operation *> ops, Operands &operands) {
   ReverseMode reverse(builder);
   llvm::DenseSet<Value> fixed(operands.named.begin(), operands.named.end());
   for (Value wanted : operands.named.take_front(operands.numWanted))
     reverse.activate(wanted);
-  SmallVector<onnx::NodeOp> visited;
-  for (onnx::NodeOp between : nodes) {
-    if (llvm::any_of(between->getResults(), [&](Value made) { return fixed.contains(made); }))
-      continue;
-    reverse.propagate(between);
-    visited.push_back(between);
-  }
+  SmallVector<Operation *> between;
+  for (Operation *op : ops)
+    if (llvm::none_of(op->getResults(), [&](Value made) { return fixed.contains(made); }))
+      between.push_back(op);
+  SmallVector<Operation *> visited = activate(between, reverse, operands.target);
   NodeBuilder nodesAt(builder, node.getLoc(), node.getNode());
   auto target = dyn_cast<RankedTensorType>(operands.target.getType());
   if (!target || !isa<FloatType>(target.getElementType()))
@@ -139,8 +116,10 @@ LogicalResult GradientExpander::run() {
   FailureOr<Operands> operands = readOperands();
   if (failed(operands))
     return failure();
-  SmallVector<onnx::NodeOp> nodes = cloneAt(nodesBetween(*operands), *operands);
-  return differentiate(nodes, *operands);
+  // What computes the named tensors is not differentiated: they are independent variables.
+  SmallVector<Operation *> between =
+      opsBetween(*node->getBlock(), operands->named, operands->target);
+  return differentiate(cloneAt(between, *operands), *operands);
 }
 
 namespace {

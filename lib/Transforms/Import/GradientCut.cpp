@@ -12,6 +12,7 @@
 
 #include "UpdateNodes.h"
 #include "dialects/Onnx/Operators.h"
+#include "zero/Ops/ElementFunctions.h"
 #include "zero/Ops/OpTable.h"
 
 #include <set>
@@ -20,7 +21,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// Whether elementwise `node` of ONNX is a sum, a product with one local factor, or a choice.
+/// Whether elementwise `node` is a sum, a product with one local factor, or a choice.
 static bool isLinearElementwise(onnx::NodeOp node, ArrayRef<bool> varies) {
   if (node.is(op::Mul))
     return !varies[0] || !varies[1];
@@ -38,7 +39,8 @@ static bool isNonlinear(onnx::NodeOp node, llvm::function_ref<bool(Value)> isLoc
     return false;
   if (def->kind == ops::Kind::Product || node.is(op::Einsum))
     return varies.size() > 1 && varies[0] && varies[1];
-  if (def->kind == ops::Kind::Elementwise && node.getDomain().empty())
+  if (def->kind == ops::Kind::Elementwise &&
+      (node.getDomain().empty() || ops::isElementFunction(node)))
     return !isLinearElementwise(node, varies);
   return node.isAnyOf({op::LayerNormalization, op::LogSoftmax, op::RMSNormalization, op::ReduceL1,
                        op::ReduceL2, op::ReduceMax, op::ReduceMin, op::ReduceProd,

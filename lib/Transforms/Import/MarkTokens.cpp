@@ -1,6 +1,7 @@
 //===- MarkTokens.cpp - mark inputs that are tokens -----------------------===//
 
 #include "dialects/Onnx/Operators.h"
+#include "dialects/Zero/EmittedAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Import/Passes.h"
 
@@ -30,12 +31,13 @@ static bool isLookup(OpOperand &use, onnx::NodeOp node) {
          cast<RankedTensorType>(table.getType()).getRank() == 2;
 }
 
-/// Whether numbers of `input` choose rows of an embedding.
-static bool feedsEmbedding(BlockArgument input) {
+/// The rows of the smallest embedding of which numbers of `input` choose rows, if there is one.
+static std::optional<int64_t> vocabularyOf(BlockArgument input) {
+  std::optional<int64_t> rows;
   auto type = dyn_cast<RankedTensorType>(input.getType());
   if (!type || type.getRank() != 2 || !type.getElementType().isIntOrIndex() ||
       type.getElementType().isInteger(1))
-    return false;
+    return rows;
   llvm::DenseSet<Value> seen = {input};
   SmallVector<Value> open = {input};
   while (!open.empty())
@@ -43,14 +45,15 @@ static bool feedsEmbedding(BlockArgument input) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
       if (!node || !node.getDomain().empty())
         continue;
-      if (isLookup(use, node))
-        return true;
-      if (handsOn(node))
+      if (isLookup(use, node)) {
+        auto table = cast<RankedTensorType>(node.getInputs().front().getType());
+        rows = std::min(rows.value_or(table.getDimSize(0)), table.getDimSize(0));
+      } else if (handsOn(node))
         for (Value result : node.getOutputs())
           if (seen.insert(result).second)
             open.push_back(result);
     }
-  return false;
+  return rows;
 }
 
 namespace {
@@ -60,8 +63,11 @@ struct MarkTokens : zero::impl::MarkTokensBase<MarkTokens> {
     if (failed(step))
       return signalPassFailure();
     for (BlockArgument input : step->getArguments())
-      if (feedsEmbedding(input))
+      if (std::optional<int64_t> rows = vocabularyOf(input)) {
         step->setArgAttr(input.getArgNumber(), kTokensAttr, UnitAttr::get(&getContext()));
+        step->setArgAttr(input.getArgNumber(), kVocabularyAttr,
+                         IntegerAttr::get(IntegerType::get(&getContext(), 64), *rows));
+      }
   }
 };
 } // namespace

@@ -11,7 +11,9 @@
 #include "zero/Transforms/Import/NamePatterns.h"
 #include "zero/Transforms/Import/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -28,8 +30,10 @@ public:
       reads[read.getSymbolAttr().getAttr()] = read;
     for (auto state : module.getOps<StateOp>())
       if (state.getRole() == Role::Constant &&
-          isa<FloatType>(state.getTensorType().getElementType()))
+          isa<FloatType>(state.getTensorType().getElementType())) {
+        hasRecord |= state->hasAttr(kExportedFrozenAttr);
         candidates.push_back(judge(state));
+      }
   }
 
   std::optional<Selection> run() {
@@ -46,10 +50,11 @@ public:
         leaveOut(candidate);
     if (failed(checkUsed(*freeze)) || failed(checkUsed(*allBut)))
       return std::nullopt;
-    if (!options.saysWhatIsFrozen())
+    if (!options.saysWhatIsTrained() && options.freeze.empty() && !hasRecord)
       warnOfFrozenNames(module, llvm::map_to_vector(selection.trained, [](auto &item) {
                           return StringRef(item.name);
                         }));
+    warnOfScalars();
     return std::move(selection);
   }
 
@@ -80,8 +85,6 @@ private:
       return as(Kind::Buffer, "a buffer of the module");
     if (!said.empty())
       return as(Kind::Nameless, "it is no parameter of the module");
-    if (state.getTensorType().getNumElements() == 1)
-      return as(Kind::Nameless, "it has one element");
     return isModulePath(state.getSymName())
                ? as(Kind::Parameter, "")
                : as(Kind::Nameless, "its name is not that of a module's tensor");
@@ -89,9 +92,13 @@ private:
 
   /// A list freezes the parameters that it does not contain; they are sharded and moved as
   /// parameters are.
-  bool isFrozen(const Candidate &candidate, NamePatterns &freeze, NamePatterns &allBut) {
+  bool isFrozen(Candidate &candidate, NamePatterns &freeze, NamePatterns &allBut) {
     const bool matched = freeze.match(candidate.names);
     const bool excepted = allBut.match(candidate.names);
+    if (candidate.state.getTensorType().getNumElements() == 0)
+      return true; // no element would change
+    if (!options.saysWhatIsTrained() && candidate.state->hasAttr(kExportedFrozenAttr))
+      return true;
     return options.forwardOnly || matched || (!allBut.empty() && !excepted) ||
            (options.trainable && !candidate.isListed);
   }
@@ -155,8 +162,11 @@ private:
     remark::missed(state.getLoc(), remark::RemarkOpts::name("left-out").category("parameters"))
         << item.name + ": " + item.type + ", " + item.reason;
     selection.leftOut.push_back(std::move(item));
-    if (candidate.reachesLoss())
+    if (candidate.reachesLoss()) {
+      if (auto number = state->getAttrOfType<FloatAttr>(kNumberAttr))
+        makeConstant(candidate, number.getValueAsDouble());
       return;
+    }
     // Its read, if it has one, feeds nothing that the loss needs.
     if (ReadOp dead = reads.lookup(state.getSymNameAttr()); dead && !dead->use_empty())
       return;
@@ -165,12 +175,40 @@ private:
     state.erase();
   }
 
+  /// Makes a state of one element a constant of the step, which patterns and rules can read.
+  void makeConstant(Candidate &candidate, double number) {
+    if (!roles.isFormulaNumber(candidate.read))
+      scalars.push_back("'" + candidate.name().str() + "'");
+    OpBuilder builder(candidate.read);
+    RankedTensorType type = candidate.read.getType();
+    auto element = builder.getFloatAttr(type.getElementType(), number);
+    Value constant = arith::ConstantOp::create(builder, candidate.read.getLoc(),
+                                               DenseElementsAttr::get(type, element));
+    candidate.read.replaceAllUsesWith(constant);
+    candidate.read.erase();
+    candidate.state.erase();
+  }
+
+  /// Nothing but a name tells a temperature from the factors of a formula.
+  void warnOfScalars() {
+    if (scalars.empty() || selection.trained.empty() || options.saysWhatIsTrained())
+      return;
+    emitWarning(module.getLoc())
+        << "the exporter does not record whether these initializers of one element are parameters, "
+           "and their names are not those of a module's tensors, so they are not trained: "
+        << llvm::join(scalars, ", ")
+        << "; if one is a parameter, list all that is trained in --trainable=FILE "
+           "(docs/guides/weights.md)";
+  }
+
   ModuleOp module;
   const SelectionOptions &options;
   ConstantRoles roles;
   llvm::DenseMap<StringAttr, ReadOp> reads;
   std::vector<Candidate> candidates;
+  bool hasRecord = false; ///< the exporter says what was frozen
   Selection selection;
+  std::vector<std::string> scalars; ///< left out, but perhaps parameters
 };
 
 struct SelectParameters : impl::SelectParametersBase<SelectParameters> {

@@ -17,7 +17,7 @@ struct SelectionOptions {
   /// Not set: trains all constants that are parameters according to the exporter or, without its
   /// metadata, according to use and name.
   std::optional<std::vector<std::string>> trainable;
-  /// Glob patterns of parameters to freeze.
+  /// Glob patterns of parameters to freeze, besides those that the exporter says were frozen.
   std::vector<std::string> freeze;
   /// If not empty: freezes the parameters that match none of these glob patterns.
   std::vector<std::string> freezeAllBut;
@@ -26,10 +26,8 @@ struct SelectionOptions {
   /// Name in errors everything that is wrong.
   bool verbose = false;
 
-  /// Whether the user has specified what is frozen.
-  bool saysWhatIsFrozen() const {
-    return trainable || !freeze.empty() || !freezeAllBut.empty() || forwardOnly;
-  }
+  /// Whether the user has specified what is trained; otherwise the exporter's record counts.
+  bool saysWhatIsTrained() const { return trainable || !freezeAllBut.empty() || forwardOnly; }
 };
 
 /// The decisions for the model's float constants of more than one element.

@@ -145,6 +145,8 @@ struct WidenFloats : impl::WidenFloatsBase<WidenFloats> {
     FailureOr<func::FuncOp> step = findStep(getOperation());
     if (failed(step))
       return signalPassFailure();
+    if (getOperation()->hasAttr(kOwnTypesAttr))
+      return;
     Widener(getOperation(), *step).run();
   }
 };

@@ -119,13 +119,13 @@ void Interleaver::classify(Operation *op) {
   sumOf[launch.getResult(0)] = number;
 }
 
-/// Lists the ops of the prologue, with views that they read, and of the body.
+/// Lists the ops of the prologue, with views, constants and state that they read, and of the body.
 void Interleaver::list() {
   llvm::DenseSet<Operation *> early;
   Block &block = step.getBody().front();
   for (Operation *op = end->getPrevNode(); op; op = op->getPrevNode())
     if (isIn(op, Segment::Prologue) ||
-        (isView(op) &&
+        ((isView(op) || !varies(op)) &&
          llvm::any_of(op->getUsers(), [&](Operation *user) { return early.contains(user); })))
       early.insert(op);
   prologue.clear();

@@ -2,6 +2,7 @@
 
 #include "ParameterReads.h"
 
+#include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/LayerRuns.h"
 
@@ -72,8 +73,9 @@ bool ParameterReads::isRunApart(Operation *from, Operation *to) const {
   return isRecomputed(from) ? changes > 0 : changes > 1;
 }
 
-/// The users of a bucket's parameters in one direction, in groups that one gather serves. A layer
-/// that is recomputed alone and its backward are one group, unless it reshards.
+/// The users of a bucket's parameters in one direction, in groups that one gather serves. The
+/// prologue has its own. A layer that is recomputed alone and its backward are one group, unless it
+/// reshards.
 SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket, bool forward) {
   Users users;
   for (ParameterOp member : bucket.members) {
@@ -85,8 +87,9 @@ SmallVector<ParameterReads::Users> ParameterReads::clusters(const Bucket &bucket
   for (Operation *user : users) {
     Operation *last = result.empty() ? nullptr : result.back().back();
     bool again = last && (isRecomputed(last) || isRecomputed(user));
-    if (!last || (again ? isRunApart(last, user)
-                        : bucket.members.size() == 1 && isFarApart(last, user, forward)))
+    if (!last || segmentOf(last) != segmentOf(user) ||
+        (again ? isRunApart(last, user)
+               : bucket.members.size() == 1 && isFarApart(last, user, forward)))
       result.emplace_back();
     result.back().push_back(user);
   }
@@ -141,6 +144,9 @@ void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users
                          member.getStartAttr());
   for (Operation *user : users)
     redirect(user, members);
+  if (isIn(users.front(), Segment::Prologue))
+    for (Operation *op = shard.getDefiningOp(); op != users.front(); op = op->getNextNode())
+      setSegment(op, Segment::Prologue);
 }
 
 void ParameterReads::rewrite(const Bucket &bucket) {

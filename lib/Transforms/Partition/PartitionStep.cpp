@@ -61,22 +61,34 @@ void Partitioner::createBuffers(const Bucket &bucket) {
                      bucket.stateTier);
 }
 
-/// Adds a scalar up over micro-batches in an accumulator `name`; returns its mean so far.
-static Value accumulateScalar(MicroMeanOp mean, StringRef name) {
+/// The same elements as a list.
+static RankedTensorType listOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return RankedTensorType::get({type.getNumElements()}, type.getElementType());
+}
+
+/// Adds a value up over micro-batches in an accumulator `name`; returns its mean so far.
+static Value accumulateValue(MicroMeanOp mean, StringRef name) {
   OpBuilder builder(mean);
   Location loc = mean.getLoc();
   Value summand = mean.getInput();
-  auto scalar = cast<RankedTensorType>(summand.getType());
-  auto list = RankedTensorType::get({1}, scalar.getElementType());
-  ArrayRef<ReassociationIndices> noGroups;
+  auto type = cast<RankedTensorType>(summand.getType());
+  RankedTensorType list = listOf(summand);
+  SmallVector<ReassociationIndices> groups;
+  if (type.getRank() > 0)
+    groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(type.getRank())));
   auto symbol = FlatSymbolRefAttr::get(mean.getContext(), name);
   Operation *before = mean->getPrevNode();
-  if (scalar != list)
-    summand = tensor::ExpandShapeOp::create(builder, loc, list, summand, noGroups);
+  if (type.getRank() == 0)
+    summand = tensor::ExpandShapeOp::create(builder, loc, list, summand, groups);
+  else if (type != list)
+    summand = tensor::CollapseShapeOp::create(builder, loc, list, summand, groups);
   Value sum = ReadOp::create(builder, loc, list, symbol);
   sum = addUp(builder, *mean.getAccumulate(), sum, summand, name);
-  if (scalar != list)
-    sum = tensor::CollapseShapeOp::create(builder, loc, scalar, sum, noGroups);
+  if (type.getRank() == 0)
+    sum = tensor::CollapseShapeOp::create(builder, loc, type, sum, groups);
+  else if (type != list)
+    sum = tensor::ExpandShapeOp::create(builder, loc, type, sum, groups);
   if (isIn(mean, Segment::Prologue))
     for (Operation *op = before ? before->getNextNode() : &mean->getBlock()->front(); op != mean;
          op = op->getNextNode())
@@ -92,10 +104,8 @@ void Partitioner::resolveMicroMeans() {
     Value result = mean.getInput();
     if (mean.getAccumulate()) {
       std::string name = freeName(symbols, "micro_mean" + std::to_string(number++));
-      auto type = cast<RankedTensorType>(result.getType());
-      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name,
-                       RankedTensorType::get({1}, type.getElementType()), 1);
-      result = accumulateScalar(mean, name);
+      BufferOp::create(atTop, module.getLoc(), Role::Accumulator, name, listOf(result), 1);
+      result = accumulateValue(mean, name);
       for (Operation *user : mean->getUsers())
         if (isa<RankMeanOp>(user))
           setIterations(user, Iterations::Last);

@@ -7,6 +7,7 @@
 
 #include "PartitionGradients.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 using namespace mlir;
@@ -56,12 +57,12 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
     auto view = MemberOp::create(builder, loc, member.getTensorType().clone(slice.getElementType()),
                                  whole, member.getStartAttr());
     launch.getInputsMutable()[0].assign(inEpilogue(view).getResult());
+    launch.setUpdates(bucket.name);
+    launch.setGradient(0);
+    launch->setAttr(kGradientStartAttr, member.getStartAttr());
     steps.push_back(launch.getResults().back());
     starts.push_back(*member.getStart());
   }
-  LaunchOp first = launchOf(bucket.members.front());
-  first.setUpdates(bucket.name);
-  first.setGradient(0);
   int64_t last = -1;
   for (ParameterOp member : bucket.members)
     if (UpdateOp update = table.updateOf(member); positions.lookup(update) > last) {

@@ -51,7 +51,7 @@ private:
   llvm::DenseSet<StringAttr> parameters;
   /// Values of which other values are computed that are stored in 16 bits.
   llvm::DenseSet<Value> spreads;
-  /// The loss and its sources through views.
+  /// The loss, values that are averaged over micro-batches, and their sources through views.
   llvm::DenseSet<Value> losses;
   unsigned numNarrow = 0, numKept = 0;
 };
@@ -154,6 +154,8 @@ LogicalResult Narrower::run() {
   if (failed(loss) || failed(check()))
     return failure();
   keepLoss(*loss);
+  for (auto mean : step.getBody().getOps<MicroMeanOp>())
+    keepLoss(mean.getInput());
   for (auto parameter : module.getOps<ParameterOp>())
     narrowParameter(parameter);
   Block &body = step.getBody().front();

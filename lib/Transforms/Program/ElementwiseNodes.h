@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_PROGRAM_ELEMENTWISENODES_H
 
 #include "dialects/Onnx/Operators.h"
+#include "zero/Ops/ElementFunctions.h"
 #include "zero/Ops/OpTable.h"
 
 namespace zero {
@@ -13,7 +14,7 @@ namespace zero {
 inline bool isElementwise(onnx::NodeOp node) {
   const ops::OpDef *def = ops::lookup(node);
   return def && def->kind == ops::Kind::Elementwise && node.getNumResults() == 1 &&
-         node.getDomain().empty() &&
+         (node.getDomain().empty() || ops::isElementFunction(node)) &&
          !node.isAnyOf({op::Expand, op::Dropout, op::Trilu, op::BatchNormalization});
 }
 

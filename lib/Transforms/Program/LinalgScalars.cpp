@@ -354,21 +354,10 @@ Value ScalarNodes::bitCast(Operation *op, Value value) {
   return cast.getResult(0);
 }
 
-/// Functions that take several nodes.
+/// Operations that take several nodes.
 Value ScalarNodes::composite(Operation *op, ValueRange x) {
-  auto number = [&](double value) { return nodes.scalar(value, x[0].getType()); };
-  bool isExact = form == Form::Exact;
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::FmaOp) { return nodes.add(nodes.mul(x[0], x[1]), x[2]); })
-      .Case([&](math::RsqrtOp) { return nodes.unary(op::Reciprocal, nodes.unary(op::Sqrt, x[0])); })
-      .Case([&](math::Log1pOp) {
-        return isExact ? nodes.unary(own::Log1p, x[0])
-                       : nodes.unary(op::Log, nodes.add(x[0], number(1)));
-      })
-      .Case([&](math::ExpM1Op) {
-        return isExact ? nodes.unary(own::Expm1, x[0])
-                       : nodes.sub(nodes.unary(op::Exp, x[0]), number(1));
-      })
       .Case([&](math::CopySignOp) { return copySign(x[0], x[1]); })
       .Case<arith::RemSIOp, arith::RemFOp>([&](Operation *) {
         return node(op::Mod, getElementTypeOrSelf(x[0]), x, nodes.attr("fmod", int64_t(1)));
@@ -392,7 +381,7 @@ Value ScalarNodes::composite(Operation *op, ValueRange x) {
           [&](Operation *) { return floorDivide(op, x[0], x[1]); })
       .Case([&](arith::ShRSIOp) { return arithmeticShift(x[0], x[1]); })
       .Case([&](arith::BitcastOp) { return bitCast(op, x[0]); })
-      .Default([](Operation *) { return Value(); });
+      .Default([&](Operation *) { return function(op, x); });
 }
 
 Value ScalarNodes::emit(Operation *op, ValueRange x) {

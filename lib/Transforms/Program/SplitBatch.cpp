@@ -15,6 +15,7 @@
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Ops/Axes.h"
+#include "zero/Ops/ElementFunctions.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Options/MeshAxes.h"
 #include "zero/Transforms/Program/Passes.h"
@@ -320,7 +321,8 @@ LogicalResult Splitter::visitSplit(onnx::NodeOp node) {
   if (auto axes = workingAxes(node))
     return visitAlongAxis(node, *axes);
   const ops::OpDef *def = ops::lookup(node);
-  if (def && def->kind == ops::Kind::Elementwise && node.getNumResults() == 1)
+  const bool isOfElements = def && def->kind == ops::Kind::Elementwise && node.getNumResults() == 1;
+  if (isOfElements || node.is(own::StopGradient))
     return visitElementwise(node);
   return refuse(node, "no rule divides this operator");
 }
@@ -329,7 +331,7 @@ LogicalResult Splitter::visitSplit(onnx::NodeOp node) {
 LogicalResult Splitter::visitMean(onnx::NodeOp node) {
   auto kindOf = [&](unsigned index) { return spreadOf(node.getInputs()[index]).kind; };
   bool isAffine = node.isAnyOf({op::Add, op::Sub, op::Neg, op::Reshape, op::Expand, op::Transpose,
-                                op::Concat, op::Slice, op::Identity}) ||
+                                op::Concat, op::Slice, op::Identity, own::StopGradient}) ||
                   (node.is(op::Mul) && (kindOf(0) == Spread::Same || kindOf(1) == Spread::Same)) ||
                   (node.is(op::Div) && kindOf(1) == Spread::Same) ||
                   (node.isAnyOf({op::ReduceSum, op::ReduceMean})) ||

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "zero/Ops/ElementFunctions.h"
 
 using namespace mlir;
 using namespace zero::patterns;
@@ -52,7 +53,11 @@ static void recognise(onnx::NodeOp power) {
     return;
   Value x = difference.getInputs()[0], exponential = power.getResult(0);
   onnx::NodeOp largest = reductionOf(difference.getInputs()[1], op::ReduceMax, std::nullopt);
-  if (!largest || largest.getInputs()[0] != x || x.getType() != exponential.getType())
+  if (!largest || x.getType() != exponential.getType())
+    return;
+  // No gradient flows through the maximum: it does not change the result.
+  onnx::NodeOp cut = nodeOf(largest.getInputs()[0], own::StopGradient);
+  if ((cut ? cut : largest).getInputs()[0] != x)
     return;
   int64_t axis = *soleAxis(largest);
   onnx::NodeOp sum = userOf(exponential, op::ReduceSum);

@@ -1,5 +1,6 @@
 //===- ExpandShardedLosses.cpp - write out losses of sharded classes ------===//
 
+#include "ScheduleLike.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/AxisCollectives.h"
 #include "zero/Ops/Concat.h"
@@ -26,6 +27,7 @@ static Value ownLabels(NodeBuilder &builder, onnx::NodeOp loss) {
 
 /// Replaces a CrossEntropySum of which each rank has the scores of some classes.
 static void expand(onnx::NodeOp loss) {
+  Operation *before = loss->getPrevNode();
   OpBuilder at(loss);
   NodeBuilder builder(at, loss.getLoc(), loss.getNode());
   const AxisRanks ranks{loss.getString("over", "").str(), loss.getInt("ranks", 1)};
@@ -48,6 +50,7 @@ static void expand(onnx::NodeOp loss) {
     if (attr.getName() != "over" && attr.getName() != "ranks")
       attrs.push_back(attr);
   auto end = builder.create(own::LossEnd, loss->getResultTypes(), inputs, attrs);
+  scheduleLike(loss, before);
   loss->replaceAllUsesWith(end.getResults());
   loss.erase();
 }

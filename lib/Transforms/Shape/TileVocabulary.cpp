@@ -1,6 +1,7 @@
 //===- TileVocabulary.cpp - compute a loss in tiles of classes ------------===//
 
 #include "RowTiles.h"
+#include "ScheduleLike.h"
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -139,6 +140,7 @@ Value Tiler::join(ArrayRef<Value> pieces, RankedTensorType type) {
 }
 
 void Tiler::writeForward() {
+  Operation *before = node->getPrevNode();
   auto perRow = tensorType(node.getOutputs()[2]);
   SmallVector<SmallVector<Value>> states(tiles.size()); // top, sum and own of each tile
   for (Classes part : parts)
@@ -161,7 +163,9 @@ void Tiler::writeForward() {
     addUp(divisor, end.getOutputs()[1]);
     logs.push_back(end.getOutputs()[2]);
   }
-  node.getOutputs().replaceAllUsesWith(ValueRange{sum, divisor, join(logs, perRow)});
+  Value all = join(logs, perRow);
+  scheduleLike(node, before);
+  node.getOutputs().replaceAllUsesWith(ValueRange{sum, divisor, all});
   node.erase();
 }
 

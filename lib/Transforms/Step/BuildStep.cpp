@@ -59,6 +59,9 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     if (clipNorm > 0 && !step.getOps<SquareSumOp>().empty())
       return module.emitError("the model computes norms of its gradients itself: expected no "
                               "--clip-norm beside them");
+    if (nonFinite == NonFinite::Skip)
+      return module.emitError("the model has its own update, which always counts its step: "
+                              "expected --nonfinite=stop");
     SmallVector<Operation *> epilogue;
     for (Operation &op : block)
       if (isIn(&op, Segment::Epilogue))
@@ -100,6 +103,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     accumulateMicroBatches(module, step, microBatches);
     GradientFactorOptions factorOptions{
         clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
+    factorOptions.skipsNonFinite = nonFinite == NonFinite::Skip;
     // The model's own gradients are those of the rank's own mean.
     if (module->hasAttr(kOwnGradientsAttr)) {
       OpBuilder builder(step.getBody().front().getTerminator());

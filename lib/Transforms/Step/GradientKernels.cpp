@@ -136,9 +136,11 @@ func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const Gradient
   Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
   auto scalar = [](Type type) { return RankedTensorType::get({}, type); };
   SmallVector<Type> inputs{scalar(f64)}, results{scalar(f32), scalar(f32)};
+  if (form.skips)
+    results.push_back(scalar(IntegerType::get(context, 1)));
   if (form.hasScale) {
     inputs.push_back(scalar(f32));
-    results.append({scalar(IntegerType::get(context, 1)), scalar(f32)});
+    results.push_back(scalar(f32));
   }
   if (form.hasShare)
     inputs.push_back(scalar(f32));
@@ -163,13 +165,14 @@ func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const Gradient
     factor = f.mul(factor, f.min(ratio, one));
   }
   SmallVector<Value> returned{f.tensor(f.cast(norm, f32)), f.tensor(f.cast(factor, f32))};
-  if (form.hasScale) {
+  if (form.skips) {
     // Ordered and below infinity: neither NaN nor infinite.
     Value infinity = f.constant(std::numeric_limits<double>::infinity(), f64);
     returned.push_back(
         f.tensor(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, sum, infinity)));
-    returned.push_back(f.tensor(f.element(kernel.getArgument(1))));
   }
+  if (form.hasScale)
+    returned.push_back(f.tensor(f.element(kernel.getArgument(1))));
   func::ReturnOp::create(builder, loc, returned);
   return kernel;
 }

@@ -25,18 +25,12 @@ static bool isNeededInside(Value value) {
   });
 }
 
-/// The ops from which `last` are computed, or nothing after an error.
-static FailureOr<llvm::DenseSet<Operation *>> findSources(ModuleOp module,
-                                                          ArrayRef<Operation *> last) {
-  SymbolTable symbols(module);
+/// The ops from which `last` are computed.
+static llvm::DenseSet<Operation *> findSources(ArrayRef<Operation *> last) {
   llvm::DenseSet<Operation *> sources(last.begin(), last.end());
   SmallVector<Operation *> work(last);
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
-    if (auto read = dyn_cast<ReadOp>(op); read && symbols.lookup<ParameterOp>(read.getSymbol()))
-      return read.emitError() << "a divisor of the loss depends on parameter '" << read.getSymbol()
-                              << "': expected one that is known before the first micro-batch; use "
-                                 "--loss-mean=local or one micro-batch";
     for (Value operand : op->getOperands())
       if (Operation *producer = operand.getDefiningOp();
           producer && sources.insert(producer).second)
@@ -46,15 +40,12 @@ static FailureOr<llvm::DenseSet<Operation *>> findSources(ModuleOp module,
 }
 
 /// Computes `last` in the prologue instead.
-static LogicalResult moveToPrologue(ModuleOp module, func::FuncOp step,
-                                    ArrayRef<Operation *> last) {
-  FailureOr<llvm::DenseSet<Operation *>> sources = findSources(module, last);
-  if (failed(sources))
-    return failure();
+static void moveToPrologue(func::FuncOp step, ArrayRef<Operation *> last) {
+  llvm::DenseSet<Operation *> sources = findSources(last);
   Block &block = step.getBody().front();
   SmallVector<Operation *> inOrder;
   for (Operation &op : block)
-    if (sources->contains(&op))
+    if (sources.contains(&op))
       inOrder.push_back(&op);
   OpBuilder builder = OpBuilder::atBlockBegin(&block);
   IRMapping mapping;
@@ -66,7 +57,6 @@ static LogicalResult moveToPrologue(ModuleOp module, func::FuncOp step,
   }
   for (Operation *op : last)
     op->getResult(0).replaceAllUsesWith(mapping.lookup(op->getResult(0)));
-  return success();
 }
 
 namespace {
@@ -87,8 +77,8 @@ struct SplitPrologue : zero::impl::SplitPrologueBase<SplitPrologue> {
         if (isa<RankMeanOp>(user))
           moved.push_back(user);
     }
-    if (!moved.empty() && failed(moveToPrologue(module, *step, moved)))
-      signalPassFailure();
+    if (!moved.empty())
+      moveToPrologue(*step, moved);
   }
 };
 } // namespace

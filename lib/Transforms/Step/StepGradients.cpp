@@ -179,24 +179,28 @@ void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts)
 
 GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
   Value scale = readScale();
-  if (!scale && options.clipNorm == 0)
+  const bool skips = scale || options.skipsNonFinite;
+  if (!skips && options.clipNorm == 0)
     return {};
   SmallVector<Value> inputs{squareSum(gradients)};
   if (scale)
     inputs.push_back(scale);
   if (options.share)
     inputs.push_back(options.share);
-  GradientFactorForm form{options.clipNorm, bool(scale), bool(options.share)};
+  GradientFactorForm form{options.clipNorm, bool(scale), bool(options.share), skips};
   func::FuncOp kernel = buildGradientFactor(module, freeName(symbols, "gradient_factor"), form);
   LaunchOp made = launch(kernel, inputs);
-  GradientFactor result{made.getResult(1), {}};
+  GradientFactor result;
+  if (scale || options.share || options.clipNorm > 0) // else it is 1
+    result.factor = made.getResult(1);
   addResult(step, made.getResult(0), "gradient_norm");
-  if (!scale)
+  if (!skips)
     return result;
   result.counts = cast<TypedValue<RankedTensorType>>(made.getResult(2));
-  addResult(step, made.getResult(3), "loss_scale");
+  if (scale)
+    addResult(step, made.getResult(3), "loss_scale");
   addResult(step, result.counts, "applied");
-  if (!options.isScaleFixed)
+  if (scale && !options.isScaleFixed)
     adaptScale(scale, result.counts);
   return result;
 }

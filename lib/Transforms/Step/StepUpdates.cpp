@@ -2,6 +2,7 @@
 
 #include "StepUpdates.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 
@@ -14,13 +15,21 @@ namespace zero {
 static constexpr StringLiteral kUpdateKernel = "update";
 static constexpr StringLiteral kScalarKernel = "update_scalars";
 
-SmallVector<std::pair<std::string, double>> StepUpdates::scalarStates() const {
-  SmallVector<std::pair<std::string, double>> states;
+SmallVector<ScalarState> StepUpdates::scalarStates() const {
+  SmallVector<ScalarState> states;
   if (!schedule.isConstant())
-    states.emplace_back(kUpdateCount.str(), 0.0);
-  for (const ScalarState &state : groups.optimizer(0).scalarStates())
-    states.emplace_back(state.name, state.init);
+    states.push_back({kUpdateCount.str(), 0.0, ScalarState::Late::Steps});
+  llvm::append_range(states, groups.optimizer(0).scalarStates());
   return states;
+}
+
+/// Says what `scalar` is in a run that resumes from one without it.
+static void setLate(StateOp state, const ScalarState &scalar) {
+  Builder builder(state.getContext());
+  if (scalar.kind == ScalarState::Late::Steps)
+    state->setAttr(kLateAttr, builder.getUnitAttr());
+  else if (scalar.kind == ScalarState::Late::Constant)
+    state->setAttr(kLateAttr, builder.getF64FloatAttr(scalar.late));
 }
 
 /// The rules compute in f32: a parameter is f32, or 16-bit with an f32 master.
@@ -59,16 +68,20 @@ LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
 
 LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
   SmallVector<std::string> names;
-  for (auto &[name, init] : scalarStates())
-    names.push_back(name);
+  for (const ScalarState &scalar : scalarStates())
+    names.push_back(scalar.name);
   for (GradientOp gradient : gradients) {
-    StringRef parameter = modelName(symbols.lookup<ParameterOp>(gradient.getParameter()));
-    names.push_back((parameter + "." + kMasterSuffix).str());
+    auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+    SmallVector<std::string> suffixes{kMasterSuffix.str()};
     for (const ParameterState &state : groups.optimizer(0).states())
-      names.push_back((parameter + "." + state.suffix).str());
+      suffixes.push_back(state.suffix);
     auto type = cast<RankedTensorType>(gradient.getResult().getType());
     for (const TensorState &state : groups.optimizer(0).tensorStates(type.getShape()))
-      names.push_back((parameter + "." + state.suffix).str());
+      suffixes.push_back(state.suffix);
+    // Those of a part are symbols of their own, and one tensor with those of the other parts.
+    for (StringRef of : {modelName(parameter), parameter.getSymName()})
+      for (const std::string &suffix : suffixes)
+        names.push_back((of + "." + suffix).str());
   }
   for (const std::string &name : names)
     if (Operation *taken = symbols.lookup(name))
@@ -91,9 +104,11 @@ void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
   SmallVector<Value> inputs{
       addArgument(step, RankedTensorType::get({}, builder.getF32Type()), kLearningRate)};
   SmallVector<FlatSymbolRefAttr> states;
-  for (auto &[name, init] : scalarStates()) {
-    auto state = StateOp::create(atTop, module.getLoc(), Role::Optimizer, name, FlatSymbolRefAttr(),
-                                 f64, DataAttr(), builder.getF64FloatAttr(init));
+  for (const ScalarState &scalar : scalarStates()) {
+    auto state =
+        StateOp::create(atTop, module.getLoc(), Role::Optimizer, scalar.name, FlatSymbolRefAttr(),
+                        f64, DataAttr(), builder.getF64FloatAttr(scalar.init));
+    setLate(state, scalar);
     states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
     inputs.push_back(inEpilogue(ReadOp::create(builder, loc, f64, states.back())));
   }

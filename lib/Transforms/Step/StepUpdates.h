@@ -28,7 +28,7 @@ private:
   StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
                    std::optional<double> init);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
-  llvm::SmallVector<std::pair<std::string, double>> scalarStates() const;
+  llvm::SmallVector<ScalarState> scalarStates() const;
   mlir::Value addSquareSum(ParameterOp parameter);
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);

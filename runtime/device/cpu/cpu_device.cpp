@@ -41,14 +41,19 @@ public:
   Status launch(uint32_t index, void *const *args, int64_t length) override {
     if (calls[index])
       return calls[index]->run(args);
-    const Kernel &kernel = kernels[index];
-    const int64_t iterations = kernel.extent > 1 ? kernel.extent : length;
-    const uint64_t costs = kernel.costs * uint64_t(std::max<int64_t>(length, 1));
-    if (threads > 1 && kernel.extent > 0 && costs >= kWorthSpreading)
-      spread(kernel.native, args, iterations, threads);
-    else
-      kernel.native(args, 0, iterations);
+    runNative(kernels[index], args, length, nullptr);
     return {};
+  }
+
+  Status launchChecked(uint32_t index, void *const *args, int64_t length,
+                       FiniteCheck &check) override {
+    // Only iterations of the kernel that may run in any order can be interleaved with the check.
+    if (!calls[index] && kernels[index].extent > 0) {
+      runNative(kernels[index], args, length, &check);
+      return {};
+    }
+    check.look(0, check.size());
+    return launch(index, args, length);
   }
 
   Status copy(void *destination, const void *source, uint64_t bytes, CopyKind) override {
@@ -68,6 +73,17 @@ public:
   Status await(uint32_t) override { return {}; }
 
 private:
+  void runNative(const Kernel &kernel, void *const *args, int64_t length,
+                 FiniteCheck *check) const {
+    const int64_t iterations = kernel.extent > 1 ? kernel.extent : length;
+    const uint64_t costs = kernel.costs * uint64_t(std::max<int64_t>(length, 1));
+    const bool spreads = threads > 1 && kernel.extent > 0 && costs >= kWorthSpreading;
+    if (spreads || (check && iterations > 0))
+      spread(kernel.native, args, iterations, spreads ? threads : 1, check);
+    else
+      kernel.native(args, 0, iterations);
+  }
+
   const std::vector<Kernel> &kernels;
   int threads;
   std::vector<std::unique_ptr<LibraryCall>> calls;

@@ -22,20 +22,44 @@ struct Work {
   NativeKernel kernel;
   void *const *args;
   int64_t extent;
+  FiniteCheck *check;
 };
 } // namespace
+
+/// Elements that a thread looks at before it runs the kernel on them: they stay in its first-level
+/// cache.
+static constexpr int64_t kCheckedAtOnce = 4096;
+
+static void run(const Work &work, Share share) {
+  if (!work.check) {
+    work.kernel(work.args, share.begin, share.end);
+    return;
+  }
+  const auto all = int64_t(work.check->size());
+  const int64_t each = (all + work.extent - 1) / work.extent; // elements of an iteration
+  const int64_t step = std::max<int64_t>(kCheckedAtOnce / std::max<int64_t>(each, 1), 1);
+  for (int64_t begin = share.begin; begin < share.end; begin += step) {
+    const int64_t end = std::min(begin + step, share.end);
+    work.check->look(uint64_t(begin * each), uint64_t(std::min(end * each, all)));
+    work.kernel(work.args, begin, end);
+  }
+}
 
 static void runShare(void *data) {
   const Work &work = *static_cast<const Work *>(data);
   // OpenMP may give fewer threads than it was asked for.
   Share share = shareOf(work.extent, omp_get_thread_num(), omp_get_num_threads());
   if (share.begin < share.end)
-    work.kernel(work.args, share.begin, share.end);
+    run(work, share);
 }
 
-void spread(NativeKernel kernel, void *const *args, int64_t extent, int threads) {
-  Work work{kernel, args, extent};
-  runOnTeam(runShare, &work, threads);
+void spread(NativeKernel kernel, void *const *args, int64_t extent, int threads,
+            FiniteCheck *check) {
+  Work work{kernel, args, extent, check};
+  if (threads > 1)
+    runOnTeam(runShare, &work, threads);
+  else
+    run(work, {0, extent});
 }
 
 } // namespace zero::rt

@@ -1,63 +1,57 @@
 "builtin.module"() <{sym_name = "jit_loss_of"}> ({
   "sdy.mesh"() <{mesh = #sdy.mesh<["batch"=2, "model"=2]>, sym_name = "mesh"}> {stablehlo.mesh = {axes = [{name = "batch", size = 2 : i64}, {name = "model", size = 2 : i64}]}} : () -> ()
   "func.func"() <{arg_attrs = [{sdy.sharding = #sdy.sharding<@mesh, [{"model"}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {"batch"}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{"batch"}, {}]>}, {sdy.sharding = #sdy.sharding<@mesh, [{"batch"}]>}], function_type = (tensor<32xf32>, tensor<64x32xf32>, tensor<10xf32>, tensor<32x10xf32>, tensor<8x64xf32>, tensor<8xi32>) -> tensor<f32>, res_attrs = [{jax.result_info = "result"}], sym_name = "main", sym_visibility = "public"}> ({
-  ^bb0(%arg10: tensor<32xf32>, %arg11: tensor<64x32xf32>, %arg12: tensor<10xf32>, %arg13: tensor<32x10xf32>, %arg14: tensor<8x64xf32>, %arg15: tensor<8xi32>):
-    %43 = "stablehlo.dot_general"(%arg14, %arg11) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]}> : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
-    %44 = "stablehlo.broadcast_in_dim"(%arg10) <{broadcast_dimensions = array<i64: 1>}> : (tensor<32xf32>) -> tensor<1x32xf32>
-    %45 = "stablehlo.broadcast_in_dim"(%44) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<1x32xf32>) -> tensor<8x32xf32>
-    %46 = "stablehlo.add"(%43, %45) : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
-    %47 = "func.call"(%46) <{callee = @relu}> : (tensor<8x32xf32>) -> tensor<8x32xf32>
-    %48 = "stablehlo.dot_general"(%47, %arg13) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]}> : (tensor<8x32xf32>, tensor<32x10xf32>) -> tensor<8x10xf32>
-    %49 = "stablehlo.broadcast_in_dim"(%arg12) <{broadcast_dimensions = array<i64: 1>}> : (tensor<10xf32>) -> tensor<1x10xf32>
-    %50 = "stablehlo.broadcast_in_dim"(%49) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<1x10xf32>) -> tensor<8x10xf32>
-    %51 = "stablehlo.add"(%48, %50) : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
-    %52 = "func.call"(%51) <{callee = @log_softmax}> : (tensor<8x10xf32>) -> tensor<8x10xf32>
-    %53 = "stablehlo.broadcast_in_dim"(%arg15) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xi32>) -> tensor<8x1xi32>
-    %54 = "func.call"(%52, %53) <{callee = @take_along_axis}> : (tensor<8x10xf32>, tensor<8x1xi32>) -> tensor<8x1xf32>
-    %55 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
-    %56 = "stablehlo.reduce"(%54, %55) <{dimensions = array<i64: 0, 1>}> ({
-    ^bb0(%arg16: tensor<f32>, %arg17: tensor<f32>):
-      %60 = "stablehlo.add"(%arg16, %arg17) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%60) : (tensor<f32>) -> ()
+  ^bb0(%arg9: tensor<32xf32>, %arg10: tensor<64x32xf32>, %arg11: tensor<10xf32>, %arg12: tensor<32x10xf32>, %arg13: tensor<8x64xf32>, %arg14: tensor<8xi32>):
+    %41 = "stablehlo.dot_general"(%arg13, %arg10) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]}> : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
+    %42 = "stablehlo.broadcast_in_dim"(%arg9) <{broadcast_dimensions = array<i64: 1>}> : (tensor<32xf32>) -> tensor<1x32xf32>
+    %43 = "stablehlo.broadcast_in_dim"(%42) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<1x32xf32>) -> tensor<8x32xf32>
+    %44 = "stablehlo.add"(%41, %43) : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+    %45 = "stablehlo.custom_call"(%44) <{call_target_name = "zero.relu"}> : (tensor<8x32xf32>) -> tensor<8x32xf32>
+    %46 = "stablehlo.dot_general"(%45, %arg12) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]}> : (tensor<8x32xf32>, tensor<32x10xf32>) -> tensor<8x10xf32>
+    %47 = "stablehlo.broadcast_in_dim"(%arg11) <{broadcast_dimensions = array<i64: 1>}> : (tensor<10xf32>) -> tensor<1x10xf32>
+    %48 = "stablehlo.broadcast_in_dim"(%47) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<1x10xf32>) -> tensor<8x10xf32>
+    %49 = "stablehlo.add"(%46, %48) : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
+    %50 = "func.call"(%49) <{callee = @log_softmax}> : (tensor<8x10xf32>) -> tensor<8x10xf32>
+    %51 = "stablehlo.broadcast_in_dim"(%arg14) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xi32>) -> tensor<8x1xi32>
+    %52 = "func.call"(%50, %51) <{callee = @take_along_axis}> : (tensor<8x10xf32>, tensor<8x1xi32>) -> tensor<8x1xf32>
+    %53 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %54 = "stablehlo.reduce"(%52, %53) <{dimensions = array<i64: 0, 1>}> ({
+    ^bb0(%arg15: tensor<f32>, %arg16: tensor<f32>):
+      %58 = "stablehlo.add"(%arg15, %arg16) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%58) : (tensor<f32>) -> ()
     }) : (tensor<8x1xf32>, tensor<f32>) -> tensor<f32>
-    %57 = "stablehlo.constant"() <{value = dense<8.000000e+00> : tensor<f32>}> : () -> tensor<f32>
-    %58 = "stablehlo.divide"(%56, %57) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    %59 = "stablehlo.negate"(%58) : (tensor<f32>) -> tensor<f32>
-    "func.return"(%59) : (tensor<f32>) -> ()
-  }) : () -> ()
-  "func.func"() <{arg_attrs = [{}], function_type = (tensor<8x32xf32>) -> tensor<8x32xf32>, res_attrs = [{}], sym_name = "relu", sym_visibility = "private"}> ({
-  ^bb0(%arg9: tensor<8x32xf32>):
-    %40 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
-    %41 = "stablehlo.broadcast_in_dim"(%40) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<8x32xf32>
-    %42 = "stablehlo.maximum"(%arg9, %41) : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
-    "func.return"(%42) : (tensor<8x32xf32>) -> ()
+    %55 = "stablehlo.constant"() <{value = dense<8.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %56 = "stablehlo.divide"(%54, %55) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    %57 = "stablehlo.negate"(%56) : (tensor<f32>) -> tensor<f32>
+    "func.return"(%57) : (tensor<f32>) -> ()
   }) : () -> ()
   "func.func"() <{arg_attrs = [{}], function_type = (tensor<8x10xf32>) -> tensor<8x10xf32>, res_attrs = [{}], sym_name = "log_softmax", sym_visibility = "private"}> ({
   ^bb0(%arg4: tensor<8x10xf32>):
     %23 = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<f32>}> : () -> tensor<f32>
     %24 = "stablehlo.reduce"(%arg4, %23) <{dimensions = array<i64: 1>}> ({
     ^bb0(%arg7: tensor<f32>, %arg8: tensor<f32>):
-      %39 = "stablehlo.maximum"(%arg7, %arg8) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%39) : (tensor<f32>) -> ()
+      %40 = "stablehlo.maximum"(%arg7, %arg8) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%40) : (tensor<f32>) -> ()
     }) : (tensor<8x10xf32>, tensor<f32>) -> tensor<8xf32>
     %25 = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<f32>}> : () -> tensor<f32>
     %26 = "stablehlo.broadcast_in_dim"(%25) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<8xf32>
     %27 = "stablehlo.maximum"(%26, %24) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
     %28 = "stablehlo.broadcast_in_dim"(%27) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xf32>) -> tensor<8x1xf32>
-    %29 = "stablehlo.broadcast_in_dim"(%28) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<8x1xf32>) -> tensor<8x10xf32>
-    %30 = "stablehlo.subtract"(%arg4, %29) : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
-    %31 = "stablehlo.exponential"(%30) : (tensor<8x10xf32>) -> tensor<8x10xf32>
-    %32 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
-    %33 = "stablehlo.reduce"(%31, %32) <{dimensions = array<i64: 1>}> ({
+    %29 = "stablehlo.custom_call"(%28) <{call_target_name = "zero.stop_gradient"}> : (tensor<8x1xf32>) -> tensor<8x1xf32>
+    %30 = "stablehlo.broadcast_in_dim"(%29) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<8x1xf32>) -> tensor<8x10xf32>
+    %31 = "stablehlo.subtract"(%arg4, %30) : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
+    %32 = "stablehlo.exponential"(%31) : (tensor<8x10xf32>) -> tensor<8x10xf32>
+    %33 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %34 = "stablehlo.reduce"(%32, %33) <{dimensions = array<i64: 1>}> ({
     ^bb0(%arg5: tensor<f32>, %arg6: tensor<f32>):
-      %38 = "stablehlo.add"(%arg5, %arg6) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-      "stablehlo.return"(%38) : (tensor<f32>) -> ()
+      %39 = "stablehlo.add"(%arg5, %arg6) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%39) : (tensor<f32>) -> ()
     }) : (tensor<8x10xf32>, tensor<f32>) -> tensor<8xf32>
-    %34 = "stablehlo.broadcast_in_dim"(%33) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xf32>) -> tensor<8x1xf32>
-    %35 = "stablehlo.log"(%34) : (tensor<8x1xf32>) -> tensor<8x1xf32>
-    %36 = "stablehlo.broadcast_in_dim"(%35) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<8x1xf32>) -> tensor<8x10xf32>
-    %37 = "stablehlo.subtract"(%30, %36) : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
-    "func.return"(%37) : (tensor<8x10xf32>) -> ()
+    %35 = "stablehlo.broadcast_in_dim"(%34) <{broadcast_dimensions = array<i64: 0>}> : (tensor<8xf32>) -> tensor<8x1xf32>
+    %36 = "stablehlo.log"(%35) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+    %37 = "stablehlo.broadcast_in_dim"(%36) <{broadcast_dimensions = array<i64: 0, 1>}> : (tensor<8x1xf32>) -> tensor<8x10xf32>
+    %38 = "stablehlo.subtract"(%31, %37) : (tensor<8x10xf32>, tensor<8x10xf32>) -> tensor<8x10xf32>
+    "func.return"(%38) : (tensor<8x10xf32>) -> ()
   }) : () -> ()
   "func.func"() <{arg_attrs = [{}, {}], function_type = (tensor<8x10xf32>, tensor<8x1xi32>) -> tensor<8x1xf32>, res_attrs = [{}], sym_name = "take_along_axis", sym_visibility = "private"}> ({
   ^bb0(%arg0: tensor<8x10xf32>, %arg1: tensor<8x1xi32>):

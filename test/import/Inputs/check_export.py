@@ -16,6 +16,7 @@ from zero_test import Checks, Failed, run_tool
 SIGNATURE = "pkg.torch.export.ExportedProgram.graph_signature"
 FOLDED = "pkg.onnxscript.optimizer.folded_from"
 OPERATION = "pkg.torch.onnx.fx_node"
+RULE = "pkg.onnxscript.rewriter.rule_name"
 SCOPES = "pkg.torch.onnx.name_scopes"
 KINDS = {"pos": "PARAMETER", "scale": "PARAMETER", "fc.weight": "PARAMETER",
          "tied.weight": "PARAMETER", "unused.weight": "PARAMETER", "mean": "BUFFER",
@@ -94,6 +95,33 @@ def merge(graph):
     del graph.initializer[2]
 
 
+def optimized(operand):
+    """The operand of `place` that its call names is gone, and the node reads `h` of the call fc."""
+    proto = model()
+    proto.graph.node[2].metadata_props[0].value = (
+        "%fc : [num_users=1] = call_function[target=torch.ops.aten.linear.default](args = (%d, "
+        "%p_fc_weight), kwargs = {})")
+    annotate(proto.graph.node[3], OPERATION, f"%p : = add(args = (%{operand}, %p_pos), kwargs = {{}})")
+    annotate(proto.graph.node[3], RULE, "some rule")
+    return proto
+
+
+def check_missing_calls(checks, work):
+    """Unused parameters may have been merged with others if a call of the same kind stands in the
+    place of a missing one. A call that was folded, or that changes nothing, is no such trace."""
+    for operand in ("copy", "mul_4", "add_3"):
+        text = compile_model(optimized(operand), work / "removed.onnx")
+        checks.that("trained parameters (3):" in text, f"removed: {text}")
+    try:
+        compile_model(optimized("fc_1"), work / "equal.onnx")
+        checks.that(False, "equal: it compiles")
+    except Failed as failure:
+        for name in ("tied.weight", "unused.weight"):
+            words = (f"parameter '{name}' is missing: 'fc_1', an operand of Add node 'place' in the "
+                     "module, is gone; equal calls may have been merged")
+            checks.that(words in str(failure), f"equal: '{words}' is not in {failure}")
+
+
 def check_tied(checks, work):
     """A module whose tensor replaces a constant of another module: both are one tensor."""
     proto = model()
@@ -116,6 +144,7 @@ def main():
     checks = Checks()
     check_kinds(checks, work)
     check_tied(checks, work)
+    check_missing_calls(checks, work)
     check_lost(checks, work, "folded", fold,
                "parameter 'fc.weight' was folded into 'val_1' of 3x3, read by MatMul node 'fc'")
     check_lost(checks, work, "merged", merge,

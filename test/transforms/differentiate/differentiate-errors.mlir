@@ -76,3 +76,45 @@ func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
   %loss = onnx.node "Exp"(%w) {} opset 13 : (tensor<f32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// The derivative of a rounding is zero: nothing is trained through it.
+
+zero.parameter @w : tensor<f32>
+// expected-error @+1 {{the loss does not depend on any trained parameter}}
+func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<f32>
+  // expected-note @+1 {{a path ends at Floor node '', whose derivative is zero}}
+  %whole = onnx.node "Floor"(%w) {} opset 13 : (tensor<f32>) -> tensor<f32>
+  %loss = onnx.node "Exp"(%whole) {} opset 13 : (tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// The second path of a parameter must not hide that one has no derivative.
+
+zero.parameter @w : tensor<f32>
+func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<f32>
+  %bits = onnx.node "BitCast"(%w) {to = 6 : i64} opset 26 : (tensor<f32>) -> tensor<i32>
+  // expected-error @+2 {{Cast node '' has no gradient, but the loss depends through it on what is trained}}
+  // expected-note @+1 {{replace the operator, freeze the parameters in front of it, or cut the gradient}}
+  %whole = onnx.node "Cast"(%bits) {to = 1 : i64} opset 13 : (tensor<i32>) -> tensor<f32>
+  %loss = onnx.node "Add"(%w, %whole) {} opset 13 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+zero.parameter @w : tensor<f32>
+func.func @step() -> (tensor<f32> {zero.binding = "loss"}) {
+  %w = zero.read @w : tensor<f32>
+  %bits = onnx.node "BitCast"(%w) {to = 6 : i64} opset 26 : (tensor<f32>) -> tensor<i32>
+  // expected-error @+2 {{BitCast node '' has no gradient, but the loss depends through it on what is trained}}
+  // expected-note @+1 {{replace the operator, freeze the parameters in front of it, or cut the gradient}}
+  %same = onnx.node "BitCast"(%bits) {to = 1 : i64} opset 26 : (tensor<i32>) -> tensor<f32>
+  %loss = onnx.node "Add"(%w, %same) {} opset 13 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

@@ -7,7 +7,7 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xcomplex<f32>>) -> tensor<4xf32> 
   // expected-note @below {{stablehlo.cholesky (2 times)}}
   %0 = "stablehlo.cholesky"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %1 = "stablehlo.cholesky"(%0) : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-note @below {{stablehlo.custom_call: expected an annotation of shardings, got a call of 'lapack_spotrf'}}
+  // expected-note @below {{stablehlo.custom_call: expected an annotation of shardings, or a call that zero.from_jax writes, got a call of 'lapack_spotrf'}}
   %2 = "stablehlo.custom_call"(%1) <{call_target_name = "lapack_spotrf"}> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-note @below {{stablehlo.negate: type tensor<4xcomplex<f32>>}}
   %3 = "stablehlo.negate"(%y) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>

@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @partly
 // CHECK: %[[A:.*]] = onnx.node "Exp"(%arg0)
 // CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[A]] : tensor<4xf32>)
-// CHECK: math.erfc
+// CHECK: math.ctlz
 // CHECK: %[[C:.*]] = onnx.node "Neg"(%[[B]])
 // CHECK: return %[[C]]
 func.func @partly(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -16,7 +16,9 @@ func.func @partly(%x: tensor<4xf32>) -> tensor<4xf32> {
   %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%in: f32, %out: f32):
     %0 = math.exp %in : f32
-    %1 = math.erfc %0 : f32
+    %bits = arith.bitcast %0 : f32 to i32
+    %zeros = math.ctlz %bits : i32
+    %1 = arith.sitofp %zeros : i32 to f32
     linalg.yield %1 : f32
   } -> tensor<4xf32>
   %c = linalg.negf ins(%b : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>

@@ -85,3 +85,28 @@ func.func @integers(%x: tensor<8xi64>, %y: tensor<8xi64>) -> (tensor<8xi64>, ten
   } -> (tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi1>, tensor<8xf32>)
   return %r#0, %r#1, %r#2, %r#3, %r#4, %r#5, %r#6, %r#7 : tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi64>, tensor<8xi1>, tensor<8xf32>
 }
+
+// Functions that ONNX lacks: as Log1p and Expm1 above, or in terms of an operator that is as exact.
+// CHECK-LABEL: func.func @functions
+// CHECK-DAG: onnx.node "Log2"({{.*}}) {} domain "zero" opset 1
+// CHECK-DAG: onnx.node "Cbrt"({{.*}}) {} domain "zero" opset 1
+// CHECK-DAG: onnx.node "Erfc"({{.*}}) {} domain "zero" opset 1
+// CHECK-DAG: onnx.node "Atan2"({{.*}}) {} domain "zero" opset 1
+// CHECK-DAG: onnx.node "Exp"
+// CHECK-DAG: onnx.node "Log"
+// CHECK-NOT: math.
+func.func @functions(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  %r:2 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]} ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%e, %e : tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o0: f32, %o1: f32):
+    %abs = math.absf %a : f32
+    %0 = math.log2 %abs : f32
+    %1 = math.cbrt %0 : f32
+    %2 = math.erfc %1 : f32
+    %3 = math.atan2 %2, %b : f32
+    %4 = math.exp2 %3 : f32
+    %5 = math.log10 %abs : f32
+    linalg.yield %4, %5 : f32, f32
+  } -> (tensor<8xf32>, tensor<8xf32>)
+  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+}

@@ -6,6 +6,7 @@
 #include "zero/Optimizers/Schedule.h"
 #include "zero/Pipelines/OptimizerFlags.h"
 #include "zero/Pipelines/Options/Group.h"
+#include "zero/Transforms/Step/NonFinite.h"
 
 namespace zero::phase {
 
@@ -43,6 +44,11 @@ struct StepOptions : Group {
       parent, "clip-norm",
       llvm::cl::desc("scale gradients down to this global norm (0: do not clip)"),
       llvm::cl::init(0.0)};
+  WordOption<NonFinite> nonFinite{
+      parent, "nonfinite",
+      llvm::cl::desc("a step of which a gradient is NaN or infinite: stop, with the name of the "
+                     "parameter, or skip, which changes no state; fp16 always skips (stop)"),
+      llvm::cl::init(NonFinite::Stop)};
   Option<uint64_t> microBatches{
       parent, "micro-batches",
       llvm::cl::desc("micro-batches whose gradients one step accumulates (1)"), llvm::cl::init(1),

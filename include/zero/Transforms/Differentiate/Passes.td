@@ -52,6 +52,12 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     by the state `loss_scale`. Only values on a path from a trained parameter to the loss are
     visited.
 
+    No rule is not a zero derivative. The op table marks the operators whose derivative is zero.
+    Any other operator without a rule is replaced by the nodes that compute the same, by
+    its rule in PlainForms.cpp or from its lowering, and these are differentiated; if there are
+    none, it is an error at the node. A rule that leaves out an operand, or ignores the gradient of
+    a result, is an error, too.
+
     ```mlir
     %l = onnx.node "ReduceSum"(%y) ...          // before: returned
     %s = zero.rank_share : tensor<f32>          // after
@@ -59,7 +65,9 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
     %g = zero.gradient @w, %dw : tensor<8x4xf32> -> tensor<8x4xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect",
                            "::zero::onnx::OnnxDialect"];
 }
 
@@ -71,7 +79,8 @@ def ExpandGradients : Pass<"zero-expand-gradients", "::mlir::ModuleOp"> {
     of `xs` and `zs` at which it is computed, the tensors of these names, and y. The nodes between
     are differentiated by the rules of the op table, as zero-differentiate does it. If the values
     are not the tensors themselves, the nodes between are recomputed from the values. A tensor
-    that y does not depend on has gradient 0. Gradients of gradients are expanded in order.
+    that y does not depend on has gradient 0. Gradients of gradients are expanded in order; a
+    fused gradient, such as `SoftmaxGrad`, is then replaced by nodes with gradients.
 
     ```mlir
     %y = onnx.node "Mul"(%c, %a) {} opset 13 : ...                                 // before
@@ -81,7 +90,9 @@ def ExpandGradients : Pass<"zero-expand-gradients", "::mlir::ModuleOp"> {
     %g = onnx.node "Mul"(%one, %c) {} opset 13 : ...
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect",
                            "::zero::onnx::OnnxDialect"];
 }
 

@@ -12,8 +12,8 @@ def WidenFloats : Pass<"zero-widen-floats", "::mlir::ModuleOp"> {
     the tensors that initial values are read into. The files keep their 16-bit values (`stored`
     of `#zero.data`), and the runtime converts them, which is exact. Casts to and from 16 bits
     then have no effect and are removed, so that nothing is rounded. A remark of category
-    "precision" reports the conversion. A program that computes in 16 bits with other ops than
-    nodes of the model is not changed.
+    "precision" reports the conversion. A program that keeps its types (`zero.own_types`) is not
+    changed.
 
     ```mlir
     zero.state constant @w : tensor<8xbf16> {data = #zero.data<"m.onnx", 64, 16>}        // before
@@ -63,14 +63,17 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
     becomes a parameter if it has the name of a module's tensor ("layer.0.weight") and is not a
     buffer. Buffers are running statistics of a BatchNormalization, a rotary table that reaches
     the loss only through Cos and Sin, and a mask that is only added to or selected into the
-    input of a Softmax.
+    input of a Softmax. An initializer of one element (`zero.number`) that is no parameter by
+    these rules becomes a constant of the step again, with a warning unless it is an exponent, a
+    bound or an epsilon.
 
     With `trainable`, the parameters that the file lists by name or glob pattern are trained,
     and all others are frozen. A name may be that of any constant except running statistics; a
     pattern does not match buffers. `freeze` and `freeze-all-but` freeze by pattern. A tied
     tensor (`zero.aliases`) matches by any of its names. Constants that the loss does not depend
-    on are removed. Each decision is a remark of category "parameters". If no option freezes
-    parameters, names that look like adapters of a base model or like a teacher cause a warning.
+    on are removed. Each decision is a remark of category "parameters". If no option says what is
+    trained, parameters stay frozen that were frozen in the module (`zero.exported_frozen`); without
+    such marks, names that look like adapters of a base model or like a teacher cause a warning.
 
     ```mlir
     zero.state constant @"fc1.weight" : tensor<8x4xf32> {data = ...}  // before
@@ -86,7 +89,24 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
     Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "freeze all parameters">,
     Option<"verbose", "verbose", "bool", /*default=*/"false",
            "list all errors, not only the first few">];
-  let dependentDialects = ["::zero::ZeroDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect"];
+}
+
+def FoldEmpty : Pass<"zero-fold-empty", "::mlir::ModuleOp"> {
+  let summary = "Fold nodes on tensors without elements";
+  let description = [{
+    A tensor without elements, such as a parameter of 8x0, needs no computation, and kernels are
+    loops over elements. Reads and nodes without elements in their results become constants. A
+    product or sum over no elements becomes zeros, a mean NaN; a concatenation loses the operand.
+    Any other node that reads such a tensor is an error. After this pass only constants and
+    arguments have no elements.
+
+    ```mlir
+    %z = onnx.node "MatMul"(%x, %none) : (tensor<4x0xf32>, tensor<0x3xf32>) -> tensor<4x3xf32>
+    %z = arith.constant dense<0.0> : tensor<4x3xf32>  // after
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
 def InitializeParameters : Pass<"zero-initialize-parameters", "::mlir::ModuleOp"> {

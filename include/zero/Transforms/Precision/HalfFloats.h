@@ -12,6 +12,9 @@ namespace zero {
 /// On the module: the 16-bit element type of frozen parameters if the other parameters are f32.
 inline constexpr llvm::StringLiteral kFrozenPrecisionAttr = "zero.frozen_precision";
 
+/// On a module whose source is a program that computes in 16 bits where its types say so.
+inline constexpr llvm::StringLiteral kOwnTypesAttr = "zero.own_types";
+
 /// Whether `type`, or the elements of it, are f16 or bf16.
 inline bool isHalfFloat(mlir::Type type) {
   return llvm::isa<mlir::Float16Type, mlir::BFloat16Type>(mlir::getElementTypeOrSelf(type));

@@ -195,6 +195,46 @@ def BindArguments : Pass<"zero-bind-arguments", "::mlir::ModuleOp"> {
                            "::zero::ZeroDialect"];
 }
 
+def FoldGuards : Pass<"zero-fold-guards", "::mlir::ModuleOp"> {
+  let summary = "Drop guards of operands in whole steps whose results have the same guard";
+  let description = [{
+    A function that is written for differentiation guards its operand beside its result, so that no
+    derivative is NaN: `where(c, m, norm(where(c, 1, x)))`, as optax's `safe_norm` has it. In a
+    whole step the derivatives are there already. The value is the same without the inner guard,
+    and `zero-lift-updates` then finds that it is a function of the norm of x.
+
+    ```mlir
+    %g = onnx.node "Where"(%c, %one, %x) ...                                 // before
+    %n = onnx.node "ReduceL2"(%g) ...
+    %r = onnx.node "Where"(%c, %zero, %n) ...
+
+    %n = onnx.node "ReduceL2"(%x) ...                                        // after
+    %r = onnx.node "Where"(%c, %zero, %n) ...
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
+def WidenState : Pass<"zero-widen-state", "::mlir::ModuleOp"> {
+  let summary = "Store the state of a program of 16-bit floats as f32";
+  let description = [{
+    A program rounds where its types say so: `x.astype(bfloat16)` in JAX, or all operations of a
+    model in bf16. Values between keep their types. What comes from outside of the step or leaves
+    it, inputs, state, gradients and the loss, becomes f32, which holds each of these values. A Cast
+    rounds what the step reads. The module gets `zero.own_types`, so that `zero-widen-floats` does
+    not change the program. A program without 16-bit floats stays as it is.
+
+    ```mlir
+    %w = zero.read @w : tensor<8xbf16>                                       // before
+
+    %r = zero.read @w : tensor<8xf32>                                        // after
+    %w = onnx.node "Cast"(%r) {to = 16 : i64} ... -> tensor<8xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect",
+                           "::zero::ZeroDialect"];
+}
+
 def SplitBatch : Pass<"zero-split-batch", "::mlir::ModuleOp"> {
   let summary = "Divide the batch of a program that shards its data among ranks";
   let description = [{

@@ -39,6 +39,8 @@ private:
   mlir::Value bitwise(mlir::Operation *op, mlir::Value a, mlir::Value b);
   mlir::Value arithmeticShift(mlir::Value value, mlir::Value by);
   mlir::Value composite(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value function(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value angle(mlir::Value y, mlir::Value x);
   mlir::Value rounded(mlir::Operation *op, mlir::Value x);
   mlir::Value power(mlir::Operation *op, mlir::Value base, mlir::Value exponent);
   mlir::Value ignoringNan(onnx::Operator type, mlir::Value a, mlir::Value b);

@@ -210,8 +210,40 @@ def LocalLossMean : Pass<"zero-local-loss-mean", "::mlir::ModuleOp"> {
   let description = [{
     Marks the module so that the mean of a cross-entropy divides by the rank's own number of
     valid labels. Without this pass that number is summed over ranks, so that any partition of a
-    batch gives the same loss.
+    batch gives the same loss; so is what `zero-compute-whole-batch` finds, which then does not run.
   }];
+}
+
+def ComputeWholeBatch : Pass<"zero-compute-whole-batch", "::mlir::ModuleOp"> {
+  let summary = "Compute values of the loss over all ranks and micro-batches";
+  let description = [{
+    The loss that a step reports and differentiates is the mean of the losses of the parts of the
+    global batch, one for each micro-batch of each rank. It is the loss of one large batch where
+    the loss is linear in sums and means over rows. This pass follows the loss and finds the
+    operands that must be values of the whole batch to make it so: a divisor that depends on the
+    data, all but one factor of a product, the operand of any other function of a sum or mean. It
+    averages them over micro-batches and ranks, and says so in a remark. Where gradients flow,
+    zero::WholeBatch hands the gradient of the mean to the part's own value. A sum is multiplied by
+    the number of parts. One that is divided by a constant multiple of the rows of a part is a mean.
+
+    What cannot be computed so is a warning at its node, and each part computes its own, as in
+    DDP: rows of the batch that meet each other (scores of each row with all others, a softmax or
+    a maximum over the batch), and means over the batch that each row uses, but for those of a
+    BatchNormalization, which have `--sync-batchnorm`.
+
+    ```mlir
+    %l = onnx.node "Sqrt"(%m) ...                                                         // before
+    %a = zero.micro_mean %m : tensor<f32>                                                 // after
+    %b = zero.rank_mean %a : tensor<f32>
+    %w = onnx.node "WholeBatch"(%b, %m) {} domain "zero" opset 1 ...
+    %l = onnx.node "Sqrt"(%w) ...
+    ```
+  }];
+  let options = [Option<"ranks", "ranks", "uint64_t", /*default=*/"1", "data-parallel ranks">,
+                 Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1",
+                        "micro-batches that one step accumulates">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
 }
 
 def SyncBatchNorm : Pass<"zero-sync-batchnorm", "::mlir::ModuleOp"> {

@@ -33,12 +33,13 @@ struct GradientFactorForm {
   double clipNorm = 0;   ///< 0: no clipping
   bool hasScale = false; ///< gradients are multiplied by the loss scale
   bool hasShare = false; ///< gradients lack a factor, their share of the mean
+  bool skips = false;    ///< a step whose norm is not finite is skipped
 };
 
 /// (sum of squares f64, [scale f32], [share f32]) -> (norm f32, factor on gradients f32, [whether
-/// the step is applied i1, the scale again]): the factor removes the scale, applies the share and
+/// the step is applied i1], [the scale again]): the factor removes the scale, applies the share and
 /// clips the norm to the maximum, min(1, clipNorm / (norm + 1e-6)), as
-/// torch.nn.utils.clip_grad_norm_ does; a step whose norm is not finite is skipped.
+/// torch.nn.utils.clip_grad_norm_ does.
 mlir::func::FuncOp buildGradientFactor(mlir::ModuleOp module, llvm::StringRef name,
                                        const GradientFactorForm &form);
 

@@ -16,8 +16,8 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
 
     Over several micro-batches, gradients and losses get kernels that accumulate them. With
     gradient clipping or a loss scale, the global norm of the gradients becomes a factor that
-    the updates apply. If the norm is not finite the step is skipped: updates and step counters
-    have the condition `applied`, and the loss scale adapts.
+    the updates apply. With a loss scale or `nonfinite=skip`, a step whose norm is not finite is
+    skipped: updates and step counters have the condition `applied`, and the loss scale adapts.
   }];
   let options = [
     Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"",
@@ -40,6 +40,8 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
            "maximum global norm; 0: no limit">,
     Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1",
            "micro-batches that one step accumulates">,
+    Option<"nonFinite", "nonfinite", "::zero::NonFinite", /*default=*/"::zero::NonFinite::Stop",
+           "skip: a step of which a gradient is not finite changes no state">,
     Option<"lossScale", "loss-scale", "double", /*default=*/"0.0", "fixed loss scale; 0: dynamic">,
     Option<"minLossScale", "min-loss-scale", "double", /*default=*/"1.0", "minimum loss scale">,
     Option<"lossScaleWindow", "loss-scale-window", "unsigned", /*default=*/"1000",

@@ -38,11 +38,13 @@ struct GradientFactorOptions {
   double clipNorm = 0;
   bool isScaleFixed = false;
   LossScaleOptions lossScale;
-  mlir::Value share; ///< a factor that the gradients still lack, or null
+  mlir::Value share;           ///< a factor that the gradients still lack, or null
+  bool skipsNonFinite = false; ///< also without a loss scale
 };
 
-/// Appends the global norm of `gradients`, the factor and the next loss scale if there is gradient
-/// clipping or a loss scale. The step then returns "gradient_norm", "loss_scale" and "applied".
+/// Appends the global norm of `gradients`, the factor, whether the step is applied and the next
+/// loss scale, as far as gradient clipping, a loss scale or the skipping of steps need them. The
+/// step then returns "gradient_norm", "loss_scale" and "applied".
 GradientFactor buildGradientFactor(mlir::ModuleOp module, mlir::func::FuncOp step,
                                    llvm::ArrayRef<GradientOp> gradients,
                                    const GradientFactorOptions &options);

@@ -31,11 +31,29 @@ def model(names):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
 
 
+def product(name):
+    """The mean of x times the matrix module.w, plus constant `name`."""
+    nodes = [helper.make_node("MatMul", ["x", "module.w"], ["y"]),
+             helper.make_node("Add", ["y", name], ["z"]),
+             helper.make_node("ReduceMean", ["z"], ["loss"], keepdims=0)]
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [info("x", TensorProto.FLOAT, [2, 8])],
+        [info("loss", TensorProto.FLOAT, [])],
+        [numpy_helper.from_array(np.ones((8, 8), np.float32), "module.w"),
+         numpy_helper.from_array(np.ones(8, np.float32), name)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name, constants in MODELS.items():
         (folder / f"{name}.onnx").write_bytes(model(constants).SerializeToString())
+    (folder / "part.onnx").write_bytes(product("module.w.part0.exp_avg").SerializeToString())
 
 
 if __name__ == "__main__":

@@ -97,7 +97,18 @@ func.func @neutral(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-SAME: (%[[ARG0:.*]]: tensor<f32>, %[[ARG1:.*]]: tensor<4xf32>, %[[ARG2:.*]]: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %[[V0:.*]] = onnx.node "Max"(%[[ARG1]], %[[ARG0]]) {} opset 23 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V1:.*]] = onnx.node "Min"(%[[V0]], %[[ARG2]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: return %[[V1]] : tensor<4xf32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "StopGradient"(%[[V1]]) {} domain "zero" opset 1 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V3:.*]] = onnx.node "Less"(%[[ARG0]], %[[ARG1]]) {} opset 23 : (tensor<f32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V4:.*]] = onnx.node "Less"(%[[ARG1]], %[[ARG2]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V5:.*]] = onnx.node "And"(%[[V3]], %[[V4]]) {} opset 23 : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V6:.*]] = onnx.node "Less"(%[[ARG1]], %[[ARG0]]) {} opset 23 : (tensor<4xf32>, tensor<f32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V7:.*]] = onnx.node "Less"(%[[ARG0]], %[[ARG2]]) {} opset 23 : (tensor<f32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V8:.*]] = onnx.node "And"(%[[V6]], %[[V7]]) {} opset 23 : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V9:.*]] = onnx.node "Where"(%[[V5]], %[[ARG1]], %[[V2]]) {} opset 23 : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V10:.*]] = onnx.node "Where"(%[[V8]], %[[ARG0]], %[[V9]]) {} opset 23 : (tensor<4xi1>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V11:.*]] = onnx.node "Greater"(%[[ARG1]], %[[ARG2]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT: %[[V12:.*]] = onnx.node "Where"(%[[V11]], %[[ARG2]], %[[V10]]) {} opset 23 : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %[[V12]] : tensor<4xf32>
 // CHECK-NEXT: }
 func.func @clamp(%low: tensor<f32>, %x: tensor<4xf32>, %high: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "stablehlo.clamp"(%low, %x, %high) : (tensor<f32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -64,3 +64,13 @@ func.func @narrow(%x: tensor<2xui32>) -> tensor<2x2xui16> {
   %0 = "stablehlo.bitcast_convert"(%x) : (tensor<2xui32>) -> tensor<2x2xui16>
   return %0 : tensor<2x2xui16>
 }
+
+// The derivative of the bits of a float is zero, as in JAX.
+
+// CHECK-LABEL: func.func @float_bits
+// CHECK-NEXT: %[[CUT:.*]] = onnx.node "StopGradient"(%arg0) {} domain "zero" opset 1
+// CHECK-NEXT: onnx.node "BitCast"(%[[CUT]])
+func.func @float_bits(%x: tensor<4xf32>) -> tensor<4xui32> {
+  %0 = "stablehlo.bitcast_convert"(%x) : (tensor<4xf32>) -> tensor<4xui32>
+  return %0 : tensor<4xui32>
+}

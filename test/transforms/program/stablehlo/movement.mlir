@@ -62,3 +62,12 @@ func.func @reverse(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %0 = "stablehlo.reverse"(%x) <{dimensions = array<i64: 0, 1>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// A step may be larger than the dimension: associative_scan takes one element so.
+
+// CHECK-LABEL: func.func @long_step
+// CHECK: onnx.node "Slice"(%arg0, {{.*}}) {} opset 23 : {{.*}} -> tensor<1x4xf32>
+func.func @long_step(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
+  %0 = "stablehlo.slice"(%x) <{start_indices = array<i64: 0, 0>, limit_indices = array<i64: 1, 4>, strides = array<i64: 2, 1>}> : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return %0 : tensor<1x4xf32>
+}

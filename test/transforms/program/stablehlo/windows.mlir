@@ -62,15 +62,15 @@ func.func @running_sum(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // CHECK-NEXT: %[[CST_0:.*]] = arith.constant dense<[1, -1]> : tensor<2xi64>
 // CHECK-NEXT: %[[V0:.*]] = onnx.node "Pad"(%[[ARG0]], %[[CST_0]], %[[CST]]) {} opset 23 : (tensor<4xf32>, tensor<2xi64>, tensor<f32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V1:.*]] = onnx.node "Mul"(%[[V0]], %[[ARG0]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V2:.*]] = onnx.node "Abs"(%[[V1]]) {} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V2:.*]] = onnx.node "Abs"(%[[V1]]) {slope_at_zero = 1.000000e+00 : f32} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[CST_1:.*]] = arith.constant dense<[2, -2]> : tensor<2xi64>
 // CHECK-NEXT: %[[V3:.*]] = onnx.node "Pad"(%[[V2]], %[[CST_1]], %[[CST]]) {} opset 23 : (tensor<4xf32>, tensor<2xi64>, tensor<f32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V4:.*]] = onnx.node "Mul"(%[[V3]], %[[V2]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V5:.*]] = onnx.node "Abs"(%[[V4]]) {} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V5:.*]] = onnx.node "Abs"(%[[V4]]) {slope_at_zero = 1.000000e+00 : f32} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: %[[CST_2:.*]] = arith.constant dense<4> : tensor<1xi64>
 // CHECK-NEXT: %[[V6:.*]] = onnx.node "Expand"(%[[CST]], %[[CST_2]]) {} opset 23 : (tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
 // CHECK-NEXT: %[[V7:.*]] = onnx.node "Mul"(%[[V6]], %[[V5]]) {} opset 23 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: %[[V8:.*]] = onnx.node "Abs"(%[[V7]]) {} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[V8:.*]] = onnx.node "Abs"(%[[V7]]) {slope_at_zero = 1.000000e+00 : f32} opset 23 : (tensor<4xf32>) -> tensor<4xf32>
 // CHECK-NEXT: return %[[V8]] : tensor<4xf32>
 // CHECK-NEXT: }
 func.func @running_body(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlainForms.h"
+#include "zero/Transforms/Program/PlainForms.h"
 
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/ResampleMatrix.h"
@@ -376,6 +376,7 @@ static bool crops(onnx::NodeOp node) {
 static LogicalResult reduction(onnx::NodeOp node, NodeBuilder &nodes, Results &results) {
   NamedAttrList attrs(node.getAttrs());
   attrs.erase("axes");
+  attrs.erase(ops::kFirstOfEqual);
   results.push_back(nodes
                         .create(node.getOperator(), node.getResultTypes(),
                                 {node.getInputs()[0], nodes.indices(*node.getInts("axes"))},
@@ -384,11 +385,15 @@ static LogicalResult reduction(onnx::NodeOp node, NodeBuilder &nodes, Results &r
   return success();
 }
 
+/// Attributes that only gradients and checks read.
+static constexpr llvm::StringLiteral kCallAttrs[] = {ops::kPaddingIndex, ops::kLeastIndex,
+                                                     ops::kFirstOfEqual, ops::kSlopeAtZero};
+
 /// A node without attributes that ONNX does not have.
-static LogicalResult gather(onnx::NodeOp node, NodeBuilder &nodes, Results &results) {
+static LogicalResult withoutCallAttrs(onnx::NodeOp node, NodeBuilder &nodes, Results &results) {
   NamedAttrList attrs(node.getAttrs());
-  attrs.erase(ops::kPaddingIndex);
-  attrs.erase(ops::kLeastIndex);
+  for (StringRef name : kCallAttrs)
+    attrs.erase(name);
   results.push_back(
       nodes.create(node.getOperator(), node.getResultTypes(), node.getInputs(), attrs.getAttrs())
           .getResult(0));
@@ -448,9 +453,8 @@ ops::ExpandFn plainForm(onnx::NodeOp node) {
     return node.hasInput(1) && node.getInputs().size() == 2 ? nullptr : split;
   if (type.starts_with("Reduce") && node.getInts("axes"))
     return reduction;
-  if (node.isAnyOf({op::Gather, op::GatherElements}) &&
-      (node.getAttrs().contains(ops::kPaddingIndex) || node.getAttrs().contains(ops::kLeastIndex)))
-    return gather;
+  if (llvm::any_of(kCallAttrs, [&](StringRef name) { return node.getAttrs().contains(name); }))
+    return withoutCallAttrs;
   if (node.is(op::GridSample) && node.getOpset() < 20)
     return gridSample;
   return nullptr;
