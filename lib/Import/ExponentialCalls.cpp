@@ -11,19 +11,9 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-#include <cmath>
-#include <cstring>
-
 using llvm::StringRef;
 
 namespace zero::importer {
-
-static std::string scalarLike(CallEditor &editor, double value, const std::string &like) {
-  std::string bytes(sizeof value, '\0');
-  std::memcpy(bytes.data(), &value, sizeof value);
-  std::string wide = editor.addConstant(makeTensor(pb::TensorProto::DOUBLE, {}, std::move(bytes)));
-  return editor.addNode("CastLike", {wide, like});
-}
 
 /// `value` with the shape of `like`, and a dimension of one element before it.
 static std::string stackable(CallEditor &editor, const std::string &value, const std::string &shape,
@@ -53,13 +43,15 @@ static void writeLogSumExp(CallEditor &editor, pb::NodeProto &log, const std::st
   axes.add_ints(0);
 }
 
-/// The operand of which the node behind `name` is an exponential: Exp(x), or Pow(2, x) for `base2`;
-/// "" if it is none.
+/// x if `name` is exp(x). If it is 2^x, for `base2`, x log(2). "" if it is neither.
 static std::string exponentOf(CallEditor &editor, StringRef name, bool base2) {
   const pb::NodeProto *node = editor.producerOf(name);
   if (!node || node->op_type() != (base2 ? "Pow" : "Exp"))
     return {};
-  return node->input(base2 ? 1 : 0);
+  if (!base2)
+    return node->input(0);
+  const std::string base = node->input(0), exponent = node->input(1);
+  return editor.addNode("Mul", {exponent, editor.addNode("Log", {base})});
 }
 
 static void restoreLogAddExp(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
@@ -69,18 +61,11 @@ static void restoreLogAddExp(CallEditor &editor, pb::NodeProto &node, const FxCa
   const pb::NodeProto *sum = editor.producerOf(node.input(0));
   if (!sum || sum->op_type() != "Add" || sum->input_size() != 2)
     return;
-  std::string a = exponentOf(editor, sum->input(0), base2),
-              b = exponentOf(editor, sum->input(1), base2);
+  const std::string a = exponentOf(editor, sum->input(0), base2);
+  const std::string b = exponentOf(editor, sum->input(1), base2);
   if (a.empty() || b.empty())
     return;
-  const std::string value = sum->output(0);
-  if (base2) {
-    // The exporter divides by the logarithm of 2 afterwards.
-    const std::string factor = scalarLike(editor, std::log(2.0), a);
-    a = editor.addNode("Mul", {a, factor});
-    b = editor.addNode("Mul", {b, factor});
-  }
-  writeLogSumExp(editor, node, value, a, b);
+  writeLogSumExp(editor, node, sum->output(0), a, b);
   editor.restored(call.op().str() + " written as ReduceLogSumExp");
 }
 

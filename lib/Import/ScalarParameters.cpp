@@ -23,7 +23,8 @@ static bool isGivenName(StringRef name) {
 }
 
 /// Whether operand `index` of `node` is a number that import or a rule of the operator needs.
-static bool isSetting(const pb::NodeProto &node, int index) {
+/// `integers` names the constants of integers.
+static bool isSetting(const pb::NodeProto &node, int index, const llvm::StringSet<> &integers) {
   StringRef type = node.op_type();
   if (!node.domain().empty() && node.domain() != "ai.onnx")
     return false;
@@ -31,6 +32,8 @@ static bool isSetting(const pb::NodeProto &node, int index) {
     return llvm::any_of(node.attribute(), [](const pb::AttributeProto &attribute) {
       return attribute.name() == "to" && isInteger(static_cast<int32_t>(attribute.i()));
     });
+  if (type == "CastLike")
+    return index > 0 || integers.contains(node.input(1));
   if (type == "Range" || type == "OneHot" || type == "If" || type == "Loop" || type == "Scan")
     return true;
   return index > 0 && (type == "Clip" || type == "Dropout" || type == "Pad" || type == "Resize" ||
@@ -38,10 +41,13 @@ static bool isSetting(const pb::NodeProto &node, int index) {
 }
 
 void keepScalarParameters(Model &model) {
-  llvm::StringSet<> settings;
+  llvm::StringSet<> integers, settings;
+  for (const auto &[name, constant] : model.constants)
+    if (isInteger(constant.type))
+      integers.insert(name);
   for (const pb::NodeProto &node : model.proto.graph().node())
     for (int i = 0; i < node.input_size(); ++i)
-      if (isSetting(node, i))
+      if (isSetting(node, i, integers))
         settings.insert(node.input(i));
   for (auto &[name, constant] : model.constants) {
     if (!constant.isInitializer || !constant.value || !isFloat(constant.type) ||

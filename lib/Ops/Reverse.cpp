@@ -112,7 +112,8 @@ LogicalResult ReverseMode::run(ArrayRef<Operation *> ops) {
     auto node = dyn_cast<onnx::NodeOp>(op);
     if (node && failed(visit(node)))
       return failure();
-    if (!node && llvm::any_of(op->getResults(), [&](Value v) { return bool(gradientOf(v)); }))
+    if (!node && llvm::any_of(op->getOperands(), [&](Value v) { return isActive(v); }) &&
+        llvm::any_of(op->getResults(), [&](Value v) { return bool(gradientOf(v)); }))
       return op->emitError() << "expected a node between parameters and loss, got '"
                              << op->getName() << "', which has no gradient";
   }

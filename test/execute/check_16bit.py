@@ -69,6 +69,8 @@ def check_twin(checks, label, narrow, twin, ranks, stages):
     expected = twin.run(twin.compile(0, ranks, *FLAGS), 6)
     for stage in stages:
         result = narrow.run(narrow.compile(stage, ranks, *FLAGS), 6)
+        # Integers of a separate file are weights, those in the model are not.
+        result.weights = {k: v for k, v in result.weights.items() if v.dtype.kind == "f"}
         at = f"{label} stage {stage} on {ranks}"
         checks.that("16-bit floats are trained as f32" in narrow.report, f"{at}: not said")
         checks.that(result.same_bits(expected), f"{at}: other bits than the fp32 twin's")

@@ -36,7 +36,7 @@ class Builder:
         """The name of a value, or of a new constant."""
         if isinstance(value, str):
             return value
-        name = f"c{len(self.constants)}"
+        name = f"const{len(self.constants)}"
         array = np.asarray(value)
         self.constants[name] = array.astype(np.float32) if array.dtype == np.float64 else array
         return name

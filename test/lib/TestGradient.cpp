@@ -22,9 +22,11 @@ struct TestGradient : impl::TestGradientBase<TestGradient> {
     for (BlockArgument input : inputs)
       if (isFloat(input))
         reverse.activate(input);
-    SmallVector<onnx::NodeOp> nodes(func.getOps<onnx::NodeOp>());
-    for (onnx::NodeOp node : nodes)
+    SmallVector<Operation *> nodes;
+    for (onnx::NodeOp node : func.getOps<onnx::NodeOp>()) {
       reverse.propagate(node);
+      nodes.push_back(node);
+    }
     for (Value result : SmallVector<Value>(exit->getOperands()))
       if (isFloat(result))
         reverse.accumulate(result, seed(result));

@@ -21,8 +21,11 @@ static bool isEmpty(Value value) {
 }
 
 /// Whether `node` has an operand without elements among its data. Integers are shapes, axes and
-/// indices, which say by being empty that there is none, unless they are concatenated.
+/// indices, which say by being empty that there is none, unless they are concatenated. So do the
+/// region and the scales of Resize.
 static bool readsEmpty(onnx::NodeOp node) {
+  if (node.is(op::Resize))
+    return isEmpty(node.getInputs()[0]);
   return llvm::any_of(node.getInputs(), [&](Value input) {
     return isEmpty(input) && (isa<FloatType>(getElementTypeOrSelf(input)) || node.is(op::Concat));
   });

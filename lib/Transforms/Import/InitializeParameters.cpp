@@ -93,11 +93,11 @@ struct InitializeParameters : zero::impl::InitializeParametersBase<InitializePar
   using InitializeParametersBase::InitializeParametersBase;
 
   void runOnOperation() override;
-  void initialize(ParameterOp parameter, const Scheme &scheme, func::FuncOp step);
+  void initializeOne(ParameterOp parameter, const Scheme &scheme, func::FuncOp step);
 };
 } // namespace
 
-void InitializeParameters::initialize(ParameterOp parameter, const Scheme &scheme,
+void InitializeParameters::initializeOne(ParameterOp parameter, const Scheme &scheme,
                                       func::FuncOp step) {
   Builder builder(&getContext());
   parameter.removeDataAttr();
@@ -136,5 +136,5 @@ void InitializeParameters::runOnOperation() {
     return signalPassFailure();
   for (auto parameter : getOperation().getOps<ParameterOp>())
     if (isa<FloatType>(parameter.getTensorType().getElementType()))
-      initialize(parameter, *parsed, *step);
+      initializeOne(parameter, *parsed, *step);
 }

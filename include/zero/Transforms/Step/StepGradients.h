@@ -37,8 +37,8 @@ mlir::ArrayAttr buildSquareSumKernels(mlir::ModuleOp module, llvm::StringRef nam
 struct GradientFactorOptions {
   double clipNorm = 0;
   bool isScaleFixed = false;
-  LossScaleOptions lossScale;
-  mlir::Value share;           ///< a factor that the gradients still lack, or null
+  LossScaleOptions lossScale = {};
+  mlir::Value share = {};      ///< a factor that the gradients still lack, or null
   bool skipsNonFinite = false; ///< also without a loss scale
 };
 
