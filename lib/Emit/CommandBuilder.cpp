@@ -3,6 +3,7 @@
 #include "CommandBuilder.h"
 
 #include "dialects/Zero/EmittedAttrs.h"
+#include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
@@ -99,7 +100,7 @@ static Value conditionOf(Operation *op) {
 static llvm::DenseSet<Operation *> findEvaluated(func::FuncOp step) {
   llvm::DenseSet<Operation *> evaluated = findForwardOps(step);
   for (auto check : step.getBody().getOps<CheckOp>())
-    if (evaluated.contains(check.getValue().getDefiningOp()))
+    if (!check->hasAttr(kTrainingOnlyAttr) && evaluated.contains(check.getValue().getDefiningOp()))
       evaluated.insert(check);
   return evaluated;
 }

@@ -21,16 +21,30 @@ namespace {
 struct Uses {
   explicit Uses(const pb::GraphProto &graph) {
     for (const pb::NodeProto &node : graph.node()) {
-      const bool isNorm = node.op_type() == "BatchNormalization" && node.domain().empty();
-      for (auto [index, name] : llvm::enumerate(node.input()))
-        (isNorm && index >= 3 ? statistics : read).insert(name);
       for (const std::string &name : node.output())
         made.insert(name);
+      if (node.op_type() == "Identity" && node.domain().empty()) {
+        sameAs[node.output(0)] = source(node.input(0));
+        continue;
+      }
+      const bool isNorm = node.op_type() == "BatchNormalization" && node.domain().empty();
+      for (auto [index, name] : llvm::enumerate(node.input()))
+        (isNorm && index >= 3 ? statistics : read).insert(source(name));
     }
+    for (const pb::ValueInfoProto &output : graph.output())
+      read.insert(source(output.name()));
     for (const pb::ValueInfoProto &value : graph.value_info())
       folded += metadata(value, kFoldedFromKey);
   }
 
+  /// The value that `name` is an Identity of: the exporter writes the statistics that a second call
+  /// of a batch normalization reads as one of those that the first reads.
+  std::string source(const std::string &name) const {
+    auto found = sameAs.find(name);
+    return found == sameAs.end() ? name : found->second;
+  }
+
+  llvm::StringMap<std::string> sameAs;
   /// Running statistics, other inputs of nodes, and results of nodes.
   llvm::StringSet<> statistics, read, made;
   std::string folded; ///< all that constants were folded from

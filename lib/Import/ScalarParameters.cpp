@@ -1,4 +1,4 @@
-//===- ScalarParameters.cpp - parameters of one element -------------------===//
+//===- ScalarParameters.cpp - parameters of one element or none -----------===//
 //
 // A temperature or the gate of a residual branch is an initializer of one element, and so are the
 // numbers of a model's formulas. If the exporter does not record which is which, their names say
@@ -51,11 +51,12 @@ void keepScalarParameters(Model &model) {
         settings.insert(node.input(i));
   for (auto &[name, constant] : model.constants) {
     if (!constant.isInitializer || !constant.value || !isFloat(constant.type) ||
-        constant.elements != 1 || !isGivenName(name) || settings.contains(name))
+        constant.elements > 1 || !isGivenName(name) || settings.contains(name))
       continue;
-    constant.number = firstNumber(*constant.value);
+    if (constant.elements == 1)
+      constant.number = firstNumber(*constant.value);
     if (!constant.data)
-      constant.splat = constant.number;
+      constant.splat = constant.number.value_or(0);
     // Nothing may be folded through what may change.
     constant.value.reset();
   }

@@ -132,6 +132,11 @@ static Value blend(onnx::NodeOp node, NodeBuilder &builder, Value running, Value
                      builder.mul(batch, builder.scalar(1 - momentum, element)));
 }
 
+/// Whether the step itself reads `statistics`, as another call of the same module does.
+static bool isRead(Value statistics) {
+  return llvm::any_of(statistics.getUsers(), [](Operation *user) { return !isa<WriteOp>(user); });
+}
+
 /// y and the next running statistics of `node`, which normalizes by those of `batch`.
 static SmallVector<Value> expandTraining(onnx::NodeOp node, NodeBuilder &builder,
                                          const Statistics &batch) {
@@ -146,8 +151,13 @@ static SmallVector<Value> expandTraining(onnx::NodeOp node, NodeBuilder &builder
   Value variance = batch.variance;
   if (node.getInt("unbiased", 0))
     variance = builder.mul(variance, besselFactor(node, builder));
-  return {normalized.getResult(0), blend(node, builder, inputs[3], batch.mean),
-          blend(node, builder, inputs[4], variance)};
+  SmallVector<Value> results{normalized.getResult(0), blend(node, builder, inputs[3], batch.mean),
+                             blend(node, builder, inputs[4], variance)};
+  // An evaluation leaves them as they are. It does not write them, but may read them.
+  for (unsigned i : {1, 2})
+    if (i < node.getOutputs().size() && isRead(node.getOutputs()[i]))
+      results[i] = builder.where(training, results[i], inputs[2 + i]);
+  return results;
 }
 
 static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,

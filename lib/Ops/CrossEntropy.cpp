@@ -13,7 +13,7 @@
 //     classes} the scores are those of classes from `begin` on, of `classes` in all
 //   NllSum, NllRows, NllGrad: the same with lse = 0 and without exp
 //   LabelWeights(labels[, weights]) -> sum of w
-//   CheckPositive(count) -> count: stops the step where count is not positive
+//   CheckPositive(count) -> count: stops the step where count is not positive, but no evaluation
 // With `label_smoothing` s, which PyTorch's cross_entropy has and ONNX's loss has not, the
 // target is (1 - s) [class = label] + s / classes: a row of CrossEntropySum and Rows adds
 //   (1 - s) w (lse - score of the label) + s / classes * sum over classes of v (lse - score)

@@ -2,6 +2,7 @@
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Partition/Passes.h"
+#include "zero/Transforms/Step/Passes.h"
 
 using namespace mlir;
 
@@ -14,4 +15,5 @@ void zero::addPartition(OpPassManager &pm, const PhaseOptions &all) {
   pm.addPass(createPartitionStep(partition));
   pm.addPass(createInterleaveMicroBatches());
   pm.addPass(createVerifyPartition());
+  pm.addPass(createVerifyEvaluation());
 }

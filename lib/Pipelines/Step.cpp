@@ -28,4 +28,5 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createSplitPrologue());
   pm.addPass(createAverageBuffers());
   pm.addPass(createVerifyUpdates());
+  pm.addPass(createVerifyEvaluation());
 }

@@ -1,6 +1,7 @@
 //===- data.cpp - zero._native: batches -----------------------------------===//
 
 #include "native.h"
+#include "zero_rt/evaluation.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -83,6 +84,9 @@ void bindData(nb::module_ &module) {
             withoutGil(data.mutex, [&] { check(zero_rt_data_shuffle(data.handle, seed)); });
           },
           nb::arg("seed"), "Gives each epoch its own order.")
+      .def(
+          "for_evaluations", [](Data &data) { zero_rt_data_for_evaluations(data.handle); },
+          "Only evaluations read the data.")
       .def("describe", &Data::describe, "Samples, samples of a step, steps of an epoch.")
       .def("warnings", &Data::warnings, "Warnings about the data that were not returned before.");
 }

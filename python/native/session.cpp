@@ -1,6 +1,7 @@
 //===- session.cpp - zero._native: running a program ----------------------===//
 
 #include "native.h"
+#include "zero_rt/evaluation.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -17,7 +18,8 @@ public:
 
   void close();
   nb::dict step(std::shared_ptr<Data> data, bool keepGradients);
-  nb::dict evaluate(const std::shared_ptr<Data> &data, uint64_t batch);
+  void evaluate(const std::shared_ptr<Data> &data, uint64_t first, uint64_t count,
+                zero_rt_evaluation &total);
   nb::dict loadState(const std::string &path, bool restartData);
   nb::tuple loadArrays(const nb::dict &arrays, bool partial);
   nb::dict stats(int rank);
@@ -125,13 +127,28 @@ nb::dict Session::step(std::shared_ptr<Data> with, bool keepGradients) {
   return resultOf(result);
 }
 
-nb::dict Session::evaluate(const std::shared_ptr<Data> &held, uint64_t batch) {
-  zero_rt_step_result result;
+void Session::evaluate(const std::shared_ptr<Data> &held, uint64_t first, uint64_t count,
+                       zero_rt_evaluation &total) {
   run([&](zero_rt_session *session) {
     std::lock_guard lock(held->mutex);
-    return zero_rt_session_evaluate(session, held->handle, batch, &result);
+    return zero_rt_session_evaluate_samples(session, held->handle, first, count, &total);
   });
-  return resultOf(result);
+}
+
+static std::vector<std::string> warningsOf(const zero_rt_evaluation &total) {
+  std::vector<std::string> warnings;
+  char text[ZERO_RT_WARNING_BYTES];
+  while (zero_rt_evaluation_warning(&total, warnings.size(), text, sizeof(text)))
+    warnings.emplace_back(text);
+  return warnings;
+}
+
+static void bindEvaluation(nb::module_ &module) {
+  nb::class_<zero_rt_evaluation>(module, "Evaluation", "Sums over evaluated samples.")
+      .def("__init__", [](zero_rt_evaluation *at) { new (at) zero_rt_evaluation{}; })
+      .def_ro("loss", &zero_rt_evaluation::loss)
+      .def_ro("batches", &zero_rt_evaluation::batches)
+      .def("warnings", warningsOf);
 }
 
 nb::dict Session::loadState(const std::string &path, bool restartData) {
@@ -255,6 +272,7 @@ static void setLearningRate(Session &session, float rate) {
 }
 
 void bindSession(nb::module_ &module) {
+  bindEvaluation(module);
   nb::class_<Session>(module, "Session",
                       "Arenas, ranks and state of a program: Session(executable, options), with "
                       "the fields of zero_rt_session_options by name.")
@@ -263,8 +281,8 @@ void bindSession(nb::module_ &module) {
       .def("close", &Session::close, "Ends the ranks and frees their memory.")
       .def("step", &Session::step, nb::arg("data"), nb::arg("keep_gradients") = false,
            "Runs a step on all ranks.")
-      .def("evaluate", &Session::evaluate, nb::arg("data"), nb::arg("batch"),
-           "The loss of a global batch.")
+      .def("evaluate", &Session::evaluate, nb::arg("data"), nb::arg("first"), nb::arg("count"),
+           nb::arg("total"), "Adds samples, at most a global batch, to an Evaluation.")
       .def("set_learning_rate", setLearningRate, nb::arg("rate"))
       .def("read_output", readOutput, nb::arg("name"), nb::arg("rank"), nb::arg("buffer"))
       .def("read_tensor", read<zero_rt_session_read_tensor>, nb::arg("name"), nb::arg("buffer"))

@@ -28,10 +28,12 @@ class Dataset:
     smaller than a global batch: its samples are then repeated within the batch.
     """
 
-    def __init__(self, program, source, *, shuffle=None, dtype="uint16"):
+    def __init__(self, program, source, *, shuffle=None, dtype="uint16", _evaluates=False):
         module = native.load()
         self._dtypes = module.dtypes
         self._data = module.Data(program._executable)
+        if _evaluates:
+            self._data.for_evaluations()
         names = [value.name for value in program.inputs]
         source = by_input(names, source)
         check_names(names, source)

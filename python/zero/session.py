@@ -253,29 +253,33 @@ class Session:
         return passes(dataset, steps, epochs)
 
     def evaluate(self, dataset, *, batches=None) -> float:
-        """The mean loss over the global batches of a dataset with the current weights.
+        """The mean loss over the samples of a dataset with the current weights: each counts once,
+        as the loss weighs samples or labels, also those of an incomplete last batch.
 
-        dataset: as train() takes it. An incomplete last batch is left out.
+        dataset: as train() takes it; it may also be smaller than a global batch, and so may the
+            batches of an iterable.
         batches: only the first so many.
 
-        Runs only what the loss depends on, and changes nothing that a later step reads.
+        Runs only what the loss depends on, and changes nothing that a later step reads. Warns of
+        batches without labels, of a loss that is not finite, and of samples that cannot be told
+        from the others in their batch, which are left out.
         """
-        losses = [self._session.evaluate(data._data, number)["loss"]
-                  for data, number in islice(self._evaluated(dataset), batches)]
-        if not losses:
+        total = native.load().Evaluation()
+        for data, first, count in islice(self._evaluated(dataset), batches):
+            self._session.evaluate(data, first, count, total)
+        if not total.batches:
             raise BadDataError("expected at least one batch, got none")
-        return sum(losses) / len(losses)
+        _warn(total.warnings())
+        return total.loss
 
     def _evaluated(self, dataset):
-        """Pairs of data and the number of the batch in it."""
-        if isinstance(dataset, (Mapping, str, Path)):
-            dataset = Dataset(self.program, dataset)
-        if isinstance(dataset, Dataset):
-            for number in range(max(1, dataset.steps_per_epoch)):
-                yield dataset, number
-            return
-        for batch in dataset:
-            yield one_batch(self.program, batch), 0
+        """Triples of data, the first sample of a batch in it, and the number of its samples."""
+        parts = [dataset] if isinstance(dataset, (Mapping, str, Path, Dataset)) else dataset
+        for part in parts:
+            if not isinstance(part, Dataset):
+                part = Dataset(self.program, part, _evaluates=True)
+            for first in range(0, part.samples, part.samples_per_step):
+                yield part._data, first, min(part.samples_per_step, part.samples - first)
 
     # Values
 

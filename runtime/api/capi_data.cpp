@@ -1,6 +1,7 @@
 //===- capi_data.cpp - zero_rt.h: batches ---------------------------------===//
 
 #include "runtime/api/capi.h"
+#include "zero_rt/evaluation.h"
 
 using namespace zero::rt;
 
@@ -50,6 +51,8 @@ zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed) {
     return {};
   });
 }
+
+void zero_rt_data_for_evaluations(zero_rt_data *data) { data->set->serveEvaluations(); }
 
 zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info) {
   return guard([&]() -> Status {

@@ -1,6 +1,7 @@
 //===- capi_session.cpp - zero_rt.h: running a program --------------------===//
 
 #include "runtime/api/capi.h"
+#include "runtime/session/evaluation.h"
 
 using namespace zero::rt;
 
@@ -61,6 +62,21 @@ zero_rt_status zero_rt_session_any(zero_rt_session *session, int mine, int *any)
 zero_rt_status zero_rt_session_evaluate(zero_rt_session *session, zero_rt_data *data,
                                         uint64_t batch, zero_rt_step_result *result) {
   return guard([&] { return session->session->evaluate(data->set, batch, *result); });
+}
+
+zero_rt_status zero_rt_session_evaluate_samples(zero_rt_session *session, zero_rt_data *data,
+                                                uint64_t first, uint64_t count,
+                                                zero_rt_evaluation *total) {
+  return guard([&] { return session->session->evaluateSamples(data->set, first, count, *total); });
+}
+
+int zero_rt_evaluation_warning(const zero_rt_evaluation *total, size_t index, char *text,
+                               size_t size) {
+  const std::vector<std::string> warnings = warningsOf(*total);
+  if (index >= warnings.size())
+    return 0;
+  std::snprintf(text, size, "%s", warnings[index].c_str());
+  return 1;
 }
 
 zero_rt_status zero_rt_session_read_output(zero_rt_session *session, const char *name, int rank,

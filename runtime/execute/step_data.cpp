@@ -87,7 +87,9 @@ Status StepData::writeInputs(const StepRequest &request, uint64_t microBatch,
       continue;
     ZERO_RT_TRY(queue.await(uint32_t(i)));
     char *target = windows.at<char>(uint32_t(i));
-    if (input.kind() == proto::Input::DATA)
+    if (input.kind() == proto::Input::DATA && request.samples)
+      request.data->read(dataIndices[size_t(i)], *request.samples, part, dataRank, target);
+    else if (input.kind() == proto::Input::DATA)
       request.data->read(dataIndices[size_t(i)], request.batch, part, dataRank, target);
     else
       writeScalar(input, request, part, target);
@@ -143,7 +145,8 @@ Status StepData::awaitMicroBatches() {
 Status StepData::finishMicroBatches(const StepRequest &request) {
   if (request.takeGradient)
     ZERO_RT_TRY(handOutGradients(request));
-  return request.allowNan ? Status() : checkLoss();
+  // An evaluation changes nothing: its caller decides what a loss that is not finite means.
+  return request.allowNan || request.evaluate ? Status() : checkLoss();
 }
 
 Status StepData::finishStep() {

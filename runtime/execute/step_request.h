@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace zero::rt {
 
@@ -18,6 +19,8 @@ struct StepRequest {
   bool allowNan = false;
   /// Runs only the commands on which the loss depends; the state does not change.
   bool evaluate = false;
+  /// Of an evaluation: its samples, instead of those of `batch`.
+  std::optional<SampleChoice> samples;
   std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order
   /// Takes bytes from `offset` on of a gradient, by index of Program.gradients, from the threads of
   /// all ranks, each of which has some of them. Empty: they are not read.

@@ -91,7 +91,7 @@ void DataSet::remark() {
           format("input '%s' has %llu row%s, '%s' more: every step and rank reads the same rows",
                  escape(inputs[i].name).c_str(), number(sources[i].rows()),
                  sources[i].rows() == 1 ? "" : "s", escape(inputs[leader].name).c_str()));
-  if (!inputs.empty() && !inputs[leader].shape.empty() &&
+  if (!onlyEvaluated && !inputs.empty() && !inputs[leader].shape.empty() &&
       sampleOrder.samples() < sampleOrder.perStep())
     warnings.push_back(format(
         "input '%s' has %llu samples, a global batch %llu: samples are repeated within a batch",
@@ -132,8 +132,10 @@ Status DataSet::prepare() {
   return {};
 }
 
-void DataSet::read(size_t index, uint64_t step, uint64_t microBatch, int rank,
-                   void *destination) const {
+/// `sampleAt`: the sample at a position of the global batch.
+template <typename SampleAt>
+void DataSet::readRows(size_t index, uint64_t microBatch, int rank, void *destination,
+                       SampleAt sampleAt) const {
   const DataSource &source = sources[index];
   const uint64_t rows = rowsPerSample[index];
   if (rows == 0)
@@ -141,7 +143,19 @@ void DataSet::read(size_t index, uint64_t step, uint64_t microBatch, int rank,
   auto *target = static_cast<uint8_t *>(destination);
   const uint64_t first = (microBatch * batch.ranks + static_cast<uint64_t>(rank)) * localBatch;
   for (uint64_t i = 0; i < localBatch; ++i, target += rows * source.rowBytes())
-    source.read(sampleOrder.sample(step, first + i) * rows, rows, target);
+    source.read(sampleAt(first + i) * rows, rows, target);
+}
+
+void DataSet::read(size_t index, uint64_t step, uint64_t microBatch, int rank,
+                   void *destination) const {
+  readRows(index, microBatch, rank, destination,
+           [&](uint64_t position) { return sampleOrder.sample(step, position); });
+}
+
+void DataSet::read(size_t index, const SampleChoice &choice, uint64_t microBatch, int rank,
+                   void *destination) const {
+  readRows(index, microBatch, rank, destination,
+           [&](uint64_t position) { return choice.sample(position); });
 }
 
 const char *DataSet::nextWarning() {

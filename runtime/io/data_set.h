@@ -34,6 +34,10 @@ public:
   /// Gives each epoch its own order from now on.
   void shuffle(uint64_t seed);
 
+  /// Only evaluations read the data, and these count each sample once: no remark that it is smaller
+  /// than a global batch.
+  void serveEvaluations() { onlyEvaluated = true; }
+
   /// Checks that every input has data, and that all have as many samples. To be called
   /// before read(), after the last change; costs nothing when nothing has changed.
   Status prepare();
@@ -42,6 +46,9 @@ public:
   /// samples of a global batch do not depend on the number of ranks: micro-batch by
   /// micro-batch, rank r takes the r-th part. Allocates nothing; safe from several threads.
   void read(size_t index, uint64_t step, uint64_t microBatch, int rank, void *destination) const;
+  /// The same for a global batch of chosen samples.
+  void read(size_t index, const SampleChoice &choice, uint64_t microBatch, int rank,
+            void *destination) const;
 
   /// Valid after prepare().
   const SampleOrder &order() const { return sampleOrder; }
@@ -57,6 +64,9 @@ private:
   Status checkBound() const;
   Status checkSamples() const;
   void remark();
+  template <typename SampleAt>
+  void readRows(size_t index, uint64_t microBatch, int rank, void *destination,
+                SampleAt sampleAt) const;
 
   std::vector<InputSpec> inputs;
   std::vector<DataSource> sources;     ///< as `inputs`
@@ -66,7 +76,7 @@ private:
   SampleOrder sampleOrder;
   uint64_t localBatch = 1; ///< samples
   size_t leader = 0;       ///< the input that determines the number of samples
-  bool prepared = false;
+  bool prepared = false, onlyEvaluated = false;
   std::deque<std::string> warnings;
   std::string warning;
 };

@@ -46,6 +46,17 @@ private:
   unsigned halfBits = 1; ///< of the Feistel network's domain
 };
 
+/// The samples of an evaluation, in the data's own order, by position in a global batch: `count`
+/// samples from `first` on, `repeats` times over, and then one sample in all further positions.
+struct SampleChoice {
+  uint64_t first = 0, count = 1, repeats = 1;
+  uint64_t filler = 0;
+
+  uint64_t sample(uint64_t position) const {
+    return position < repeats * count ? first + position % count : filler;
+  }
+};
+
 } // namespace zero::rt
 
 #endif // RUNTIME_IO_SAMPLING_H

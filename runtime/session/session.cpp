@@ -2,6 +2,7 @@
 
 #include "runtime/session/session.h"
 
+#include "runtime/session/evaluation.h"
 #include "runtime/support/checked.h"
 
 #include <algorithm>
@@ -82,19 +83,52 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   return {};
 }
 
-Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
-                         zero_rt_step_result &result) {
+Status Session::prepareEvaluation(DataSet &data) {
   ZERO_RT_TRY(ranks->checkAlive());
   ZERO_RT_TRY(checkState());
-  ZERO_RT_TRY(checkData(*data));
-  ZERO_RT_TRY(data->prepare());
-  StepRequest request;
-  request.step = request.batch = which;
+  ZERO_RT_TRY(checkData(data));
+  return data.prepare();
+}
+
+Status Session::runEvaluation(StepRequest request, zero_rt_step_result &result) {
   request.evaluate = true;
+  request.step = request.batch;
   request.learningRate = position.learningRate;
-  request.allowNan = ranks->getOptions().allow_nan != 0;
-  request.data = std::move(data);
   return run(request, result);
+}
+
+Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
+                         zero_rt_step_result &result) {
+  ZERO_RT_TRY(prepareEvaluation(*data));
+  StepRequest request;
+  request.batch = which;
+  request.data = std::move(data);
+  return runEvaluation(std::move(request), result);
+}
+
+Status Session::evaluateSamples(std::shared_ptr<DataSet> data, uint64_t first, uint64_t count,
+                                zero_rt_evaluation &total) {
+  ZERO_RT_TRY(prepareEvaluation(*data));
+  const SampleOrder &order = data->order();
+  if (count == 0 || count > order.perStep() || first >= order.samples() ||
+      count > order.samples() - first)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "expected 1 to %llu samples among %llu, got %llu from %llu on",
+                static_cast<unsigned long long>(order.perStep()),
+                static_cast<unsigned long long>(order.samples()),
+                static_cast<unsigned long long>(count), static_cast<unsigned long long>(first));
+  auto one = [&](const SampleChoice &choice, BatchLoss &result) {
+    StepRequest request;
+    request.batch = first / order.perStep();
+    request.samples = choice;
+    request.data = data;
+    zero_rt_step_result step;
+    ZERO_RT_TRY(runEvaluation(std::move(request), step));
+    total.seconds += step.seconds;
+    result = {step.loss, ranks->here().front()->results().scalar("loss_weight").value_or(1)};
+    return Status();
+  };
+  return rt::evaluateSamples(one, first, count, order.perStep(), total);
 }
 
 /// The result of `rank`. An evaluation changes only the loss.

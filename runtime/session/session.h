@@ -9,6 +9,8 @@
 
 #include <map>
 
+struct zero_rt_evaluation;
+
 namespace zero::rt {
 
 /// The session of the C interface (zero_rt.h), in C++.
@@ -22,6 +24,8 @@ public:
   Status setLearningRate(float rate);
   Status step(uint32_t flags, zero_rt_step_result &result);
   Status evaluate(std::shared_ptr<DataSet> data, uint64_t which, zero_rt_step_result &result);
+  Status evaluateSamples(std::shared_ptr<DataSet> data, uint64_t first, uint64_t count,
+                         ::zero_rt_evaluation &total);
   Status readOutput(const std::string &name, int rank, const ValueRange &range,
                     void *destination) const;
 
@@ -48,6 +52,8 @@ private:
   const proto::Program &tables() const { return ranks->program().tables(); }
   Status checkData(const DataSet &data) const;
   Status checkState() const;
+  Status prepareEvaluation(DataSet &data);
+  Status runEvaluation(StepRequest request, zero_rt_step_result &result);
   Status answer(const Request &request);
   Status sendOutput(int index, int rank, const ValueRange &range, void *destination) const;
   zero_rt_stats statsOf(const Rank &rank) const;

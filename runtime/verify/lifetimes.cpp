@@ -43,7 +43,9 @@ uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &comma
   }
 }
 
-bool isLoss(std::string_view name) { return name == "loss" || name == "local_loss"; }
+bool isLoss(std::string_view name) {
+  return name == "loss" || name == "local_loss" || name == "loss_weight";
+}
 
 //===----------------------------------------------------------------------===//
 // Forward: the moments of a step

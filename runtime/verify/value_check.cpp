@@ -106,6 +106,8 @@ Status Check::visit(Course &course, const Moment &moment) {
     course.trace.skip(moment);
     return {};
   }
+  if (evaluates)
+    ZERO_RT_TRY(course.trace.expectNoStateWritten(moment));
   ZERO_RT_TRY(course.trace.readOperands(moment));
   course.trace.writeResults(moment);
   forget(course, moment);

@@ -225,6 +225,20 @@ Status ValueTrace::readOperands(const Moment &moment) const {
   return {};
 }
 
+/// A step initializes accumulators itself, so an evaluation may leave anything there.
+Status ValueTrace::expectNoStateWritten(const Moment &moment) const {
+  for (const Access &access : operandsOf(moment))
+    for (const proto::Buffer &buffer : program.buffers())
+      if (access.writes && buffer.role() != proto::GRADIENT) {
+        const ByteRange common = shadow.common(access.range, rangeOf(mesh, buffer, rank));
+        if (common.size() > 0)
+          return fail(ZERO_RT_INTERNAL, "%s%s: an evaluation executes it, and it writes %s of '%s'",
+                      prefix().c_str(), nameOf(moment).c_str(), describe(common).c_str(),
+                      escape(buffer.name()).c_str());
+      }
+  return {};
+}
+
 /// A copy has the time of its source.
 void ValueTrace::writeCopy(const Access &from, const Access &to, int64_t writer) {
   std::vector<std::pair<ByteRange, int64_t>> pieces;

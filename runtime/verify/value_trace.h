@@ -36,6 +36,8 @@ public:
   /// Checks that a command reads the expected values and writes no byte twice.
   Status readOperands(const Moment &moment) const;
   void writeResults(const Moment &moment);
+  /// Checks that a command of an evaluation writes nothing that outlives the step.
+  Status expectNoStateWritten(const Moment &moment) const;
   /// A command that its iteration or predicate skips passes on the values that it would have
   /// changed in place. Other values that it would have written are void: further void values may be
   /// computed from them, but no state and no output of the step.

@@ -17,6 +17,7 @@ zero.parameter @none : tensor<4x0xf32> {frozen, splat = 0.0 : f64}
 // CHECK: onnx.node "Concat"(%[[SUM]], %[[GEMM]]) {axis = 1 : i64}
 // CHECK-DAG: arith.constant dense<1.000000e+00> : tensor<f32>
 // CHECK-DAG: arith.constant dense<0x7FC00000> : tensor<f32>
+// CHECK-DAG: arith.constant dense<0xFF800000> : tensor<f32>
 func.func @step(%x: tensor<2x4xf32> {zero.binding = "x"}, %b: tensor<0x4xf32> {zero.binding = "b"}, %c: tensor<4xf32> {zero.binding = "c"}) -> (tensor<f32> {zero.binding = "loss"}) {
   %w = zero.read @none : tensor<4x0xf32>
   %n = onnx.node "MatMul"(%x, %w) {} opset 18 : (tensor<2x4xf32>, tensor<4x0xf32>) -> tensor<2x0xf32>
@@ -28,7 +29,8 @@ func.func @step(%x: tensor<2x4xf32> {zero.binding = "x"}, %b: tensor<0x4xf32> {z
   %one = onnx.node "Concat"(%both, %r) {axis = 1 : i64} opset 18 : (tensor<2x8xf32>, tensor<2x0xf32>) -> tensor<2x8xf32>
   %p = onnx.node "ReduceProd"(%r) {keepdims = 0 : i64} opset 18 : (tensor<2x0xf32>) -> tensor<f32>
   %m = onnx.node "ReduceMean"(%r) {keepdims = 0 : i64} opset 18 : (tensor<2x0xf32>) -> tensor<f32>
-  %q = onnx.node "Add"(%p, %m) {} opset 18 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %max = onnx.node "ReduceMax"(%r) {keepdims = 0 : i64} opset 18 : (tensor<2x0xf32>) -> tensor<f32>
+  %q = onnx.node "Sum"(%p, %m, %max) {} opset 18 : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
   %l = onnx.node "ReduceSum"(%one) {keepdims = 0 : i64} opset 18 : (tensor<2x8xf32>) -> tensor<f32>
   %loss = onnx.node "Add"(%l, %q) {} opset 18 : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %loss : tensor<f32>
@@ -49,8 +51,9 @@ func.func @step(%x: tensor<1xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.bi
 
 // -----
 
-func.func @step(%x: tensor<2x0xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
-  // expected-error @+1 {{ReduceMax node '' reads a tensor without elements: expected a product, a sum, a concatenation or a scatter; leave the tensor out of the model}}
-  %loss = onnx.node "ReduceMax"(%x) {keepdims = 0 : i64} opset 18 : (tensor<2x0xf32>) -> tensor<f32>
+func.func @step(%x: tensor<2x0x4xf32> {zero.binding = "x"}, %w: tensor<1x0x4xf32> {zero.binding = "w"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  // expected-error @+1 {{Conv node '' reads a tensor without elements: expected a product, a sum, a concatenation or a scatter; leave the tensor out of the model}}
+  %y = onnx.node "Conv"(%x, %w) {} opset 18 : (tensor<2x0x4xf32>, tensor<1x0x4xf32>) -> tensor<2x1x1xf32>
+  %loss = onnx.node "ReduceSum"(%y) {keepdims = 0 : i64} opset 18 : (tensor<2x1x1xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

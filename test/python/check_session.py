@@ -176,7 +176,8 @@ def check_batches(checks, program, graph):
 
 
 def check_epochs(checks, data, work):
-    """Data of several batches: an epoch has all, shuffled or not; evaluate() is their mean."""
+    """Data of several batches: an epoch has all, shuffled or not; evaluate() is the mean over all
+    samples."""
     program = compile_model(data, "mlp", work, ranks=2, shape=None)
     truth = np.load(Path(data) / "mlp/groundtruth.npz")
     generator = np.random.default_rng(0)
@@ -188,8 +189,10 @@ def check_epochs(checks, data, work):
     parts = [{name: value[i * 64:(i + 1) * 64] for name, value in whole.items()} for i in range(3)]
     with program.session() as one, program.session() as other:
         each = [one.evaluate(part) for part in parts]
-        checks.that(one.evaluate(whole) == sum(each) / 3 == one.evaluate(parts), "evaluate")
+        first = {name: value[:192] for name, value in whole.items()}
+        checks.that(one.evaluate(first) == sum(each) / 3 == one.evaluate(parts), "evaluate")
         checks.that(one.evaluate(whole, batches=1) == each[0], "evaluate a part")
+        check_rest(checks, one, whole)
         left = one.train(whole, epochs=2, progress=False).losses
         right = other.train(parts, epochs=2, progress=False).losses
         checks.that(len(left) == 6 and left == right, f"epochs: {left}, {right}")
@@ -204,6 +207,21 @@ def check_epochs(checks, data, work):
         "input 'x' has 8 samples, a global batch 64: samples are repeated within a batch"],
         f"warnings: {caught}")
     checks.that(caught and caught[0].filename == __file__, "the warning names the caller's line")
+
+
+def check_rest(checks, session, whole):
+    """An incomplete batch counts once, in data and in an iterable, wherever it is cut."""
+    def cut(*ends):
+        return [{name: value[begin:end] for name, value in whole.items()}
+                for begin, end in zip((0, *ends), (*ends, 200))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ways = [session.evaluate(whole)] + [
+            session.evaluate(iter(cut(*ends))) for ends in ((64, 128, 192), (50, 110, 127, 190))]
+        single = [session.evaluate(each) for each in cut(*range(1, 200))]
+    for loss in ways:
+        checks.that(abs(loss - np.mean(single)) < 1e-6 * np.mean(single),
+                    f"evaluate the rest: {loss}, expected {np.mean(single)}")
 
 
 def check_state(checks, program, graph):

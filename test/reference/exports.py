@@ -283,6 +283,17 @@ def batchnorm_plain():
 
 
 @case
+def batchnorm_twice():
+    """Two calls, of which the second continues from the statistics that the first leaves."""
+    def loss(m, x, y):
+        return F.cross_entropy(m.norm(m.layer(x)) - m.norm(m.layer(x * x)), y)
+    module = Classifier(loss, norm=nn.BatchNorm1d(CLASSES))
+    module.norm.running_mean.uniform_(-0.3, 0.3)
+    module.norm.running_var.uniform_(0.5, 2)
+    return module, samples()
+
+
+@case
 def batchnorm_batch():
     """Without running statistics."""
     return Normed(track_running_stats=False), images()

@@ -1,6 +1,7 @@
 //===- data.cpp - bind the files of --data --------------------------------===//
 
 #include "data.h"
+#include "zero_rt/evaluation.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -152,15 +153,17 @@ Status Binder::bindTokens(DataFile file) {
   return {};
 }
 
-Status openData(const Executable &executable, const char *flag, const std::vector<DataFile> &files,
-                bool quiet, bool warns, Data &data) {
+Status openData(const Executable &executable, const DataUse &use,
+                const std::vector<DataFile> &files, bool quiet, bool warns, Data &data) {
   zero_rt_data *made = nullptr;
   ZERO_RT_TRY(take(zero_rt_data_create(executable.get(), &made)));
   data.reset(made);
-  Binder binder(executable, flag, files, data);
+  if (!use.trains)
+    zero_rt_data_for_evaluations(data.get());
+  Binder binder(executable, use.flag, files, data);
   ZERO_RT_TRY(binder.run());
   if (!quiet && !binder.tokensNote().empty())
-    std::printf("%s %s\n", flag, binder.tokensNote().c_str());
+    std::printf("%s %s\n", use.flag, binder.tokensNote().c_str());
   std::fflush(stdout); // before anything on stderr
   zero_rt_data_info info;
   ZERO_RT_TRY(take(zero_rt_data_describe(data.get(), &info)));

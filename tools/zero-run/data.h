@@ -8,10 +8,16 @@
 
 namespace zero::run {
 
-/// Binds `files`, given by `flag`, to the inputs of a program and checks that all fit
+/// The flag that gives data, and whether steps read it or only evaluations.
+struct DataUse {
+  const char *flag;
+  bool trains;
+};
+
+/// Binds `files`, given by the flag of `use`, to the inputs of a program and checks that all fit
 /// together. Nothing is read but headers. Says what tokens=FILE means unless `quiet`, and prints
 /// warnings if it `warns`.
-rt::Status openData(const Executable &executable, const char *flag,
+rt::Status openData(const Executable &executable, const DataUse &use,
                     const std::vector<DataFile> &files, bool quiet, bool warns, Data &data);
 
 /// Samples, batches and epochs of data that is open; else zeros.

@@ -3,8 +3,10 @@
 #include "evaluation.h"
 
 #include "data.h"
+#include "runtime/support/checked.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace zero::rt;
 
@@ -24,13 +26,17 @@ Status Evaluator::open(const Options &options, const Executable &executable) {
     return {};
   if (!hasLoss(executable))
     return fail(ZERO_RT_INVALID_ARGUMENT, "--eval-data: the program has no loss");
-  if (Status status =
-          openData(executable, "--eval-data", options.evalData, options.quiet, job.isFirst(), data);
+  if (Status status = openData(executable, {"--eval-data", /*trains=*/false}, options.evalData,
+                               options.quiet, job.isFirst(), data);
       !status.ok())
     return fail(status.getCode(), "--eval-data: %s", status.getMessage().c_str());
   every = options.evalEvery.value_or(0);
-  batches = std::min(std::max<uint64_t>(1, infoOf(data).steps_per_epoch),
-                     options.evalSteps.value_or(UINT64_MAX));
+  const zero_rt_data_info info = infoOf(data);
+  batch = info.samples_per_step;
+  samples = info.samples;
+  uint64_t limit;
+  if (options.evalSteps && checkedMultiply(*options.evalSteps, batch, limit))
+    samples = std::min(samples, limit);
   return {};
 }
 
@@ -40,20 +46,25 @@ bool Evaluator::isDue(uint64_t steps, uint64_t all) const {
 
 Status Evaluator::run(const Session &session, uint64_t steps, Evaluation &result,
                       bool &complete) const {
-  result = {steps, 0, batches, 0};
+  result = {steps, {}};
   complete = false;
-  for (uint64_t batch = 0; batch < batches; ++batch) {
+  for (uint64_t first = 0; first < samples; first += batch) {
     bool stops;
     ZERO_RT_TRY(job.shallStop(session, stops));
     if (stops)
       return {};
-    zero_rt_step_result one;
-    ZERO_RT_TRY(take(zero_rt_session_evaluate(session.get(), data.get(), batch, &one)));
-    result.loss += one.loss / double(batches);
-    result.seconds += one.seconds;
+    ZERO_RT_TRY(take(zero_rt_session_evaluate_samples(
+        session.get(), data.get(), first, std::min(batch, samples - first), &result.total)));
   }
   complete = true;
   return {};
+}
+
+void Evaluator::warn(const zero_rt_evaluation &total) const {
+  char text[ZERO_RT_WARNING_BYTES];
+  for (size_t i = 0; zero_rt_evaluation_warning(&total, i, text, sizeof(text)); ++i)
+    if (job.isFirst())
+      std::fprintf(stderr, "zero-run: warning: %s\n", text);
 }
 
 } // namespace zero::run

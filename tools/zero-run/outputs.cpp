@@ -171,7 +171,7 @@ Status Outputs::logStep(const zero_rt_step_result &result) {
 Status Outputs::logEvaluation(const Evaluation &result) {
   return writeLog([&](JsonWriter &json) {
     json.member("step", result.step);
-    json.member("eval_loss", double(result.loss));
+    json.member("eval_loss", double(result.total.loss));
   });
 }
 
@@ -249,6 +249,14 @@ Status Outputs::writeOutputs(const Executable &executable, const Session &sessio
 
 Status Outputs::writeReport(const std::string &json) {
   return report.isOpen() ? report.write(json) : Status();
+}
+
+Status Outputs::commitWeights() {
+  for (auto &[path, writer] : weights)
+    ZERO_RT_TRY(writer.sync());
+  for (auto &[path, writer] : weights)
+    ZERO_RT_TRY(writer.commit());
+  return {};
 }
 
 /// Operations that can fail for lack of space are done before any file gets its name.

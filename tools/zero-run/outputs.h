@@ -35,6 +35,8 @@ public:
   rt::Status writeReport(const std::string &json);
   rt::OutputFile &traceFile() { return trace; }
   rt::Status commit();
+  /// Gives the weights alone their names, of a run that fails after its steps.
+  rt::Status commitWeights();
 
 private:
   template <typename Members>

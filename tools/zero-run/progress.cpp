@@ -76,14 +76,17 @@ void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
   std::fflush(stdout); // before anything on stderr
 }
 
-void Progress::printEvalData(const Data &data, uint64_t batches) const {
+void Progress::printEvalData(const Data &data, uint64_t samples) const {
   if (quiet)
     return;
   const zero_rt_data_info eval = infoOf(data);
-  std::printf("held-out data: %llu samples, each evaluation takes %llu step%s of %llu\n",
+  const uint64_t batches =
+      samples / eval.samples_per_step + (samples % eval.samples_per_step > 0 ? 1 : 0);
+  std::printf("held-out data: %llu samples, each evaluation takes %llu of them in %llu batch%s of "
+              "up to %llu\n",
               static_cast<unsigned long long>(eval.samples),
-              static_cast<unsigned long long>(batches), batches == 1 ? "" : "s",
-              static_cast<unsigned long long>(eval.samples_per_step));
+              static_cast<unsigned long long>(samples), static_cast<unsigned long long>(batches),
+              batches == 1 ? "" : "es", static_cast<unsigned long long>(eval.samples_per_step));
   std::fflush(stdout); // before anything on stderr
 }
 
@@ -131,7 +134,7 @@ void Progress::evaluation(const Evaluation &result) const {
   std::printf("%sevaluation after %llu step%s: loss %.6f, %.2f s\n",
               terminal && result.step < steps ? "\r\033[K" : "",
               static_cast<unsigned long long>(result.step), result.step == 1 ? "" : "s",
-              result.loss, result.seconds);
+              result.total.loss, result.total.seconds);
   std::fflush(stdout);
 }
 

@@ -26,7 +26,7 @@ public:
   /// How the samples divide into steps and epochs.
   void printData(std::optional<uint64_t> shuffleSeed) const;
   /// What an evaluation reads each time.
-  void printEvalData(const Data &data, uint64_t batches) const;
+  void printEvalData(const Data &data, uint64_t samples) const;
   /// A resumed run goes up to this many steps in all.
   void setSteps(uint64_t all) { steps = all; }
   void step(const zero_rt_step_result &result);

@@ -117,9 +117,10 @@ static void writeRanks(JsonWriter &json, const Executable &executable, const Ses
 static void writeEvaluation(JsonWriter &json, const Evaluation &result) {
   json.object([&] {
     json.member("step", result.step);
-    json.member("eval_loss", double(result.loss));
-    json.member("batches", result.batches);
-    json.member("seconds", double(result.seconds));
+    json.member("eval_loss", double(result.total.loss));
+    json.member("batches", result.total.batches);
+    json.member("samples", result.total.samples);
+    json.member("seconds", double(result.total.seconds));
   });
 }
 

@@ -4,17 +4,16 @@
 #define TOOLS_ZERO_RUN_RESULTS_H
 
 #include "tools/profiling/profile.h"
+#include "zero_rt/evaluation.h"
 
 #include <optional>
 
 namespace zero::run {
 
-/// The mean loss over held-out batches, after `step` steps.
+/// The mean loss over held-out samples, after `step` steps.
 struct Evaluation {
   uint64_t step;
-  double loss;
-  uint64_t batches;
-  double seconds;
+  zero_rt_evaluation total;
 };
 
 /// What a run does to its drive. Bytes are those of all ranks.

@@ -39,11 +39,13 @@ public:
 private:
   Status open();
   Status evaluate(Progress &progress);
+  Status saveBeforeFailure(const Status &reason);
   Status begin();
   Status resume();
   Status runStep(uint64_t step, Progress &progress);
   Status runSteps(Progress &progress);
   Status save();
+  Status writeTrained();
   Status write();
 
   const Options &options;
@@ -58,6 +60,7 @@ private:
   Session session;
   Outputs outputs;
   Results results;
+  bool weightsWritten = false;
   uint64_t steps = 1; ///< in all, those before a checkpoint included
 };
 } // namespace
@@ -121,7 +124,8 @@ Status Training::open() {
   const bool evaluatesOnly = options.steps == 0u && options.data.empty();
   steps = 0;
   if (!evaluatesOnly || options.evalData.empty()) {
-    ZERO_RT_TRY(openData(executable, "--data", options.data, options.quiet, job.isFirst(), data));
+    ZERO_RT_TRY(openData(executable, {"--data", /*trains=*/true}, options.data, options.quiet,
+                         job.isFirst(), data));
     if (options.shuffleSeed)
       ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
     ZERO_RT_TRY(countSteps(options, data, {}, steps));
@@ -195,16 +199,38 @@ Status Training::begin() {
   return profiler.checkSteps(steps - results.first);
 }
 
+/// A failure of the evaluation does not lose what the steps have trained.
 Status Training::evaluate(Progress &progress) {
   Evaluation result;
   bool complete;
-  ZERO_RT_TRY(evaluator.run(session, results.done(), result, complete));
+  if (Status status = evaluator.run(session, results.done(), result, complete); !status.ok())
+    return saveBeforeFailure(status);
   if (!complete)
     return {};
   ZERO_RT_TRY(outputs.logEvaluation(result));
   progress.evaluation(result);
+  if (results.evaluations.empty() || result.total.not_finite > 0) // the rest is the same each time
+    evaluator.warn(result.total);
   results.evaluations.push_back(result);
   return {};
+}
+
+/// The weights of this process are still readable, because an evaluation changes none.
+Status Training::saveBeforeFailure(const Status &reason) {
+  const bool isReadable = weightsWritten || !options.session.world;
+  if (!job.isFirst() || !isReadable || options.saves.empty() || results.steps.empty())
+    return reason;
+  Status saved = weightsWritten ? Status() : outputs.writeWeights(executable, session, meter);
+  if (saved.ok())
+    saved = outputs.commitWeights();
+  std::fflush(stdout);
+  if (saved.ok())
+    std::fprintf(stderr, "zero-run: the weights after %llu steps are saved\n",
+                 static_cast<unsigned long long>(results.done()));
+  else
+    std::fprintf(stderr, "zero-run: warning: cannot save the weights after the evaluation: %s\n",
+                 saved.getMessage().c_str());
+  return reason;
 }
 
 Status Training::runStep(uint64_t step, Progress &progress) {
@@ -257,9 +283,16 @@ Status Training::save() {
   return checkpoints.save(session, results.done());
 }
 
-/// Writes the files of all ranks, and gives them their names.
-Status Training::write() {
+/// What the last step left, before an evaluation replaces outputs or ends the session.
+Status Training::writeTrained() {
+  ZERO_RT_TRY(outputs.writeOutputs(executable, session));
   ZERO_RT_TRY(outputs.writeWeights(executable, session, meter));
+  weightsWritten = true;
+  return {};
+}
+
+/// Writes the other files of all ranks, and gives all their names.
+Status Training::write() {
   ZERO_RT_TRY(profiler.finish(session, results.profile));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
@@ -273,13 +306,11 @@ Status Training::run() {
   Progress progress(executable, data, steps, options.quiet);
   progress.printData(options.shuffleSeed);
   if (evaluator.isOpen())
-    progress.printEvalData(evaluator.getData(), evaluator.batchesEachTime());
+    progress.printEvalData(evaluator.getData(), evaluator.samplesEachTime());
   ZERO_RT_TRY(begin());
   progress.setSteps(steps);
   ZERO_RT_TRY(runSteps(progress));
-  ZERO_RT_TRY(job.inFirst(session, [&] { // before an evaluation replaces them
-    return outputs.writeOutputs(executable, session);
-  }));
+  ZERO_RT_TRY(job.inFirst(session, [&] { return writeTrained(); }));
   if (evaluator.isDue(results.done(), steps))
     ZERO_RT_TRY(evaluate(progress));
   results.drive = driveUse(executable, session, results, options.endurance);

@@ -22,23 +22,28 @@ static bool isEmpty(Value value) {
 
 /// Whether `node` has an operand without elements among its data. Integers are shapes, axes and
 /// indices, which say by being empty that there is none, unless they are concatenated. So do the
-/// region and the scales of Resize.
+/// region and the scales of Resize; of what CastLike takes its type from, no element counts.
 static bool readsEmpty(onnx::NodeOp node) {
-  if (node.is(op::Resize))
+  if (node.isAnyOf({op::Resize, op::CastLike}))
     return isEmpty(node.getInputs()[0]);
   return llvm::any_of(node.getInputs(), [&](Value input) {
     return isEmpty(input) && (isa<FloatType>(getElementTypeOrSelf(input)) || node.is(op::Concat));
   });
 }
 
-/// The number that all elements of a result of `node` are if an operand that it sums or multiplies
-/// over has no elements.
+/// The number that all elements of a result of `node` are if an operand that it reduces has no
+/// elements.
 static std::optional<double> resultOverNothing(onnx::NodeOp node) {
   if (node.isAnyOf(
           {op::MatMul, op::Einsum, op::ReduceSum, op::ReduceSumSquare, op::ReduceL1, op::ReduceL2}))
     return 0;
   if (node.is(op::ReduceProd))
     return 1;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (node.isAnyOf({op::ReduceMax, op::ReduceLogSum, op::ReduceLogSumExp}))
+    return -infinity;
+  if (node.is(op::ReduceMin))
+    return infinity;
   if (node.is(op::ReduceMean))
     return std::numeric_limits<double>::quiet_NaN();
   return std::nullopt;

@@ -1,5 +1,6 @@
 //===- UpdateBuffers.cpp - running statistics as state --------------------===//
 
+#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/BatchNorm.h"
 #include "zero/Transforms/Import/Passes.h"
@@ -33,6 +34,12 @@ static onnx::NodeOp withStatistics(onnx::NodeOp node) {
   node->replaceAllUsesWith(whole->getResults().take_front(node->getNumResults()));
   node.erase();
   return whole;
+}
+
+/// PyTorch's exporter writes the statistics that a call leaves as an Identity of those before it.
+static Value throughIdentities(Value value) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  return node && node.is(op::Identity) ? throughIdentities(node.getInputs().front()) : value;
 }
 
 namespace {
@@ -82,7 +89,9 @@ struct UpdateBuffers : zero::impl::UpdateBuffersBase<UpdateBuffers> {
   }
 
   void update(onnx::NodeOp node) {
-    auto symbol = [&](unsigned i) { return symbolOf.lookup(node.getInputs()[kFirstOperand + i]); };
+    auto symbol = [&](unsigned i) {
+      return symbolOf.lookup(throughIdentities(node.getInputs()[kFirstOperand + i]));
+    };
     if (!symbol(0) && !symbol(1))
       return;
     node = withStatistics(node);

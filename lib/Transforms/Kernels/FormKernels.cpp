@@ -5,6 +5,8 @@
 #include "NodeSizes.h"
 #include "zero/Transforms/Kernels/KernelValues.h"
 
+#include "dialects/Onnx/Operators.h"
+#include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
@@ -157,12 +159,14 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
   for (Value input : inputs)
     inside.map(input, body->addArgument(onnx::signless(tensorType(input)), input.getLoc()));
   SmallVector<ops::RangeCheck> checks;
+  SmallVector<bool> ofTraining; // as `checks`
   Attribute call;
   for (onnx::NodeOp node : group.nodes) {
     ops::Lowered lowered;
     if (failed(inside.lower(node, lowered)))
       return failure();
     llvm::append_range(checks, lowered.checks);
+    ofTraining.resize(checks.size(), node.is(own::CheckPositive));
     call = lowered.call;
   }
   bool isCall = call && group.nodes.size() == 1 && takesOperands(root, inputs);
@@ -195,8 +199,13 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
     describe(op, root);
   };
   nameOp(launch);
-  for (auto [check, pair] : llvm::zip(checks, launch.getResults().drop_front(kept.size())))
-    nameOp(CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message));
+  for (auto [check, trains, pair] :
+       llvm::zip(checks, ofTraining, launch.getResults().drop_front(kept.size()))) {
+    auto op = CheckOp::create(atRoot, root.getLoc(), pair, check.lower, check.upper, check.message);
+    nameOp(op);
+    if (trains)
+      op->setAttr(kTrainingOnlyAttr, atRoot.getUnitAttr());
+  }
   for (auto [result, value] : llvm::zip(kept, launch.getResults()))
     result.replaceAllUsesWith(value);
   for (onnx::NodeOp node : llvm::reverse(group.nodes))

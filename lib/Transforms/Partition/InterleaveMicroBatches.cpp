@@ -1,6 +1,7 @@
 //===- InterleaveMicroBatches.cpp - unroll the loop over micro-batches ----===//
 
 #include "MicroBatchParts.h"
+#include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
@@ -198,6 +199,15 @@ void Interleaver::skip(LaunchOp launch, int64_t microBatch) {
   copies[microBatch].map(launch.getResult(0), left);
 }
 
+/// The scalar that says whether the step trains.
+static Value trainingArgument(func::FuncOp step) {
+  for (BlockArgument argument : step.getArguments())
+    if (argumentBinding(step, argument.getArgNumber()) == kTraining)
+      return argument;
+  return addArgument(step, RankedTensorType::get({}, IntegerType::get(step.getContext(), 1)),
+                     kTraining);
+}
+
 /// Writes `op` down for a micro-batch. An op that does not vary is written down once.
 void Interleaver::copy(Operation *op, int64_t microBatch) {
   const Iterations iterations = scheduleOf(op).iterations;
@@ -217,6 +227,9 @@ void Interleaver::copy(Operation *op, int64_t microBatch) {
   }
   Operation *made = OpBuilder(end).clone(*op, copies[microBatch]);
   setSchedule(made, {});
+  // The forward of the next micro-batch now reads the result, and with it each evaluation.
+  if (auto launch = dyn_cast<LaunchOp>(made); launch && launch->hasAttr(kCarriesAttr))
+    launch.getConditionMutable().assign(trainingArgument(step));
   // Only the complete sum waits for its update.
   if (iterations == Iterations::Later && microBatch + 1 < microBatches)
     made->removeAttr(kTierAttr);

@@ -1,5 +1,6 @@
 //===- AverageBuffers.cpp - average buffers over ranks --------------------===//
 
+#include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Step/Passes.h"
@@ -83,8 +84,9 @@ void BufferAverager::carry(const llvm::StringMap<SmallVector<ReadOp>> &reads) {
     for (ReadOp read : reads.lookup(write.getSymbol()))
       read.getResult().replaceAllUsesWith(first.getResult(0));
     OpBuilder after(write);
-    write.getValueMutable().assign(
-        assign(after, first.getResult(0), write.getValue()).getResult(0));
+    LaunchOp next = assign(after, first.getResult(0), write.getValue());
+    next->setAttr(kCarriesAttr, after.getUnitAttr());
+    write.getValueMutable().assign(next.getResult(0));
   }
 }
 

@@ -1,11 +1,13 @@
 //===- BuildStep.cpp - add the optimizer to the program -------------------===//
 
 #include "StepUpdates.h"
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Step/Passes.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -16,7 +18,32 @@ namespace zero {
 
 using namespace zero;
 
-/// Returns the mean loss over ranks as "loss" and the rank's own as "local_loss".
+/// The sum of the weights of labels that `loss` is divided by, per rank and micro-batch; null if
+/// there is none or there are several, or if each rank divides by its own.
+static Value findWeight(Value loss) {
+  llvm::SetVector<Operation *> sources;
+  llvm::SmallSetVector<Value, 2> weights;
+  if (loss.getDefiningOp())
+    sources.insert(loss.getDefiningOp());
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (auto node = dyn_cast<onnx::NodeOp>(sources[i]); node && node.is(own::LabelWeights))
+      weights.insert(node.getResult(0));
+    for (Value operand : sources[i]->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        sources.insert(producer);
+  }
+  if (weights.size() != 1 || !isa<Float32Type, Float64Type>(getElementTypeOrSelf(weights[0])))
+    return {};
+  auto mean = llvm::find_if(sources, [&](Operation *op) {
+    auto ranks = dyn_cast<RankMeanOp>(op);
+    auto micro = ranks ? ranks.getInput().getDefiningOp<MicroMeanOp>() : MicroMeanOp();
+    return ranks && (micro ? micro.getInput() : ranks.getInput()) == weights[0];
+  });
+  return mean == sources.end() ? Value() : (*mean)->getResult(0);
+}
+
+/// Returns the mean loss over ranks as "loss" and the rank's own as "local_loss", and the divisor
+/// of a loss over labels as "loss_weight".
 static LogicalResult returnMeanLoss(func::FuncOp step) {
   FailureOr<Value> loss = findLoss(step);
   if (failed(loss))
@@ -31,6 +58,8 @@ static LogicalResult returnMeanLoss(func::FuncOp step) {
     if (resultBinding(step, i) == "loss")
       setResult(step, i, mean);
   addResult(step, own, "local_loss");
+  if (Value weight = findWeight(*loss))
+    addResult(step, weight, "loss_weight");
   return success();
 }
 

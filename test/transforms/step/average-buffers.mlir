@@ -60,12 +60,12 @@ func.func @step(%x: tensor<3xf32>, %y: tensor<100xf32>, %ok: tensor<i1>, %l: ten
   // CHECK: %[[ATB:.*]] = zero.read @b.carried : tensor<100xf32>
   // CHECK: %[[B0:.*]] = zero.launch @carry(%[[ATB]], %[[B]]) {zero.name = "buffers", zero.schedule = #zero.schedule<micro_batch, first>}
   // CHECK: %[[NEXT:.*]] = arith.addf %[[A0]], %arg0
-  // CHECK: %[[A1:.*]] = zero.launch @carry(%[[A0]], %[[NEXT]]) {zero.name = "buffers"} :
+  // CHECK: %[[A1:.*]] = zero.launch @carry(%[[A0]], %[[NEXT]]) {zero.carries, zero.name = "buffers"} :
   %a = zero.read @a : tensor<3xf32>
   %next = arith.addf %a, %x : tensor<3xf32>
   zero.write @a, %next : tensor<3xf32>
   // A value that was not read is also passed on.
-  // CHECK: %[[B1:.*]] = zero.launch @carry(%[[B0]], %arg1) {zero.name = "buffers"} :
+  // CHECK: %[[B1:.*]] = zero.launch @carry(%[[B0]], %arg1) {zero.carries, zero.name = "buffers"} :
   zero.write @b, %y : tensor<100xf32>
   // CHECK: %[[BUCKET:.*]] = zero.bucket(%[[A1]], %[[B1]]) at [0, 64] {zero.schedule = #zero.schedule<epilogue>}
   // CHECK: %[[MEAN:.*]] = zero.rank_mean %[[BUCKET]] {zero.schedule = #zero.schedule<epilogue>}

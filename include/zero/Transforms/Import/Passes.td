@@ -97,7 +97,8 @@ def FoldEmpty : Pass<"zero-fold-empty", "::mlir::ModuleOp"> {
   let description = [{
     A tensor without elements, such as a parameter of 8x0, needs no computation, and kernels are
     loops over elements. Reads and nodes without elements in their results become constants. A
-    product or sum over no elements becomes zeros, a mean NaN; a concatenation loses the operand.
+    product or sum over no elements becomes zeros, a mean NaN, a maximum minus infinity; a
+    concatenation loses the operand.
     Any other node that reads such a tensor is an error. After this pass only constants and
     arguments have no elements.
 

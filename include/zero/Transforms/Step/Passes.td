@@ -12,7 +12,8 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     master copy) and one `zero.update` of its `zero.gradient`. Adds the learning rate as input
     `learning_rate`, and the kernel that computes the scalars of the step from the schedule.
     Returns the mean of the loss over micro-batches and ranks ("loss") and the rank's own
-    ("local_loss").
+    ("local_loss"), and, where the loss is divided by one sum of the weights of labels, that sum
+    ("loss_weight"): evaluations add up batches by it.
 
     Over several micro-batches, gradients and losses get kernels that accumulate them. With
     gradient clipping or a loss scale, the global norm of the gradients becomes a factor that
@@ -95,6 +96,18 @@ def AverageBuffers : Pass<"zero-average-buffers", "::mlir::ModuleOp"> {
 
 def VerifyUpdates : Pass<"zero-verify-updates", "::mlir::ModuleOp"> {
   let summary = "Verify that each trained parameter is updated exactly once";
+}
+
+def VerifyEvaluation : Pass<"zero-verify-evaluation", "::mlir::ModuleOp"> {
+  let summary = "Verify that an evaluation reads state as the last step left it";
+  let description = [{
+    An evaluation runs what the loss depends on, with `zero.training` false. So of a `Where` on
+    `zero.training` it reads the last operand, and a launch under this condition leaves what its
+    first operand holds. Of what it reads then, nothing may be the statistics of its own batch
+    (`BatchMoments`), nor a state that a launch with `zero.carries` has updated for the next
+    micro-batch. Runs after `step`, and again after `partition`, where the vertical order lets the
+    forward of a micro-batch read what the one before it left.
+  }];
 }
 
 #endif // ZERO_TRANSFORMS_STEP_PASSES_TD
