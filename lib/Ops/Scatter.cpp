@@ -7,7 +7,8 @@
 //   add       dy; dy at its index
 //   max, min  dy in equal parts for all that equal the result, the data's element among
 //             them: amax and amin
-//   mul       dy times the product of all the others, exact where some are zero
+//   mul       dy times the product of all the others, exact where some are zero; it has no
+//             derivative, because that formula has another one where several are zero
 //
 // With repeated indices and reduction none, of which ONNX says nothing, every update gets
 // dy, as in PyTorch.
@@ -15,6 +16,7 @@
 
 #include "Scatter.h"
 #include "Movement.h"
+#include "zero/Ops/ElementFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -120,7 +122,8 @@ static void gradientOfProduct(ScatterNodes &n, Value dy, ArrayRef<bool> wanted,
   Value none = b.splat(0, n.node.inputType(0).clone(n.countType()));
   Value alone = b.binary(op::Equal, n.gather(n.scatter(none, own, "add")), own);
   Value others = b.div(n.gather(product), factors);
-  grads[2] = b.where(alone, others, b.scalar(0, others.getType()));
+  Value gradient = b.where(alone, others, b.scalar(0, others.getType()));
+  grads[2] = b.create(own::FirstGradient, gradient.getType(), gradient).getResult(0);
 }
 
 LogicalResult scatterGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,

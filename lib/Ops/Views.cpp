@@ -5,6 +5,8 @@
 // Gradient: the same elements in the operand's shape.
 //
 // zero::StopGradient(x) is x, and passes no gradient: PyTorch's detach(), JAX's stop_gradient().
+// zero::FirstGradient(x) is x, which has no gradient: a gradient whose formula is exact, but not that
+// of its derivative. It is an error to differentiate it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +38,7 @@ void registerViews() {
   registerAnySign({op::Squeeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Unsqueeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign(piecewiseConstant({own::StopGradient, 1, 1, Kind::View, lowerView}));
+  registerAnySign({own::FirstGradient, 1, 1, Kind::View, lowerView});
 }
 
 } // namespace zero::ops

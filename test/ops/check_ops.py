@@ -26,7 +26,11 @@ def load_cases(only):
     cases = []
     for path in sorted(Path(__file__).parent.glob("cases_*.py")):
         cases += importlib.import_module(path.stem).cases()
-    return [case for case in cases if only in (None, case.op)]
+    cases = [case for case in cases if only in (None, case.op)]
+    for case in cases:
+        if case.grad and not case.fails and not case.trains():
+            case.grad = []
+    return cases
 
 
 def operators(tool):

@@ -77,6 +77,11 @@ class Case:
         """The positions of the results that the node has."""
         return [i for i in range(self.outputs) if i not in self.absent]
 
+    def trains(self):
+        """Whether a result depends on an operand with a gradient: not if either has no elements."""
+        return (any(self.inputs[i].size for i in self.grad)
+                and any(y.size for y in self.reference(self.inputs)))
+
     def reference(self, inputs):
         """The results in float64, without absent ones."""
         with np.errstate(all="ignore"):  # some cases contain infinities and NaN

@@ -12,6 +12,7 @@ inline constexpr onnx::Operator Erfc{onnx::kZeroDomain, "Erfc"};
 inline constexpr onnx::Operator ErfInv{onnx::kZeroDomain, "ErfInv"};
 inline constexpr onnx::Operator Log2{onnx::kZeroDomain, "Log2"};
 inline constexpr onnx::Operator StopGradient{onnx::kZeroDomain, "StopGradient"};
+inline constexpr onnx::Operator FirstGradient{onnx::kZeroDomain, "FirstGradient"};
 } // namespace zero::own
 
 namespace zero::ops {

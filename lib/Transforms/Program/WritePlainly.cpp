@@ -1,6 +1,7 @@
 //===- WritePlainly.cpp - a node as other nodes ---------------------------===//
 
 #include "zero/Ops/Attention.h"
+#include "zero/Ops/ElementFunctions.h"
 #include "zero/Transforms/Program/LinalgNodes.h"
 #include "zero/Transforms/Program/PlainForms.h"
 
@@ -79,6 +80,8 @@ static LogicalResult fromLowering(onnx::NodeOp node, PlainUse use, NodeBuilder &
 }
 
 FailureOr<SmallVector<Value>> writePlainly(onnx::NodeOp node, PlainUse use, std::string &lacking) {
+  if (use == PlainUse::Differentiate && node.is(own::FirstGradient))
+    return failure();
   OpBuilder builder(node);
   NodeBuilder nodes(builder, node.getLoc(), node.getNode());
   SmallVector<Value> results;
