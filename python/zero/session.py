@@ -269,7 +269,7 @@ class Session:
             self._session.evaluate(data, first, count, total)
         if not total.batches:
             raise BadDataError("expected at least one batch, got none")
-        _warn(total.warnings())
+        warn(total.warnings())
         return total.loss
 
     def _evaluated(self, dataset):
