@@ -48,11 +48,18 @@ ConstantRoles::ConstantRoles(func::FuncOp step) {
     walkBackward(op);
 }
 
-bool ConstantRoles::isRunningStatistic(ReadOp read) const {
-  return llvm::all_of(read->getUses(), [&](OpOperand &use) {
-    return operatorOf(use.getOwner()) == op::BatchNormalization && use.getOperandNumber() >= 3;
+/// Whether only batch normalizations read `value`, as their statistics. PyTorch's exporter writes
+/// those of a second call as an Identity of those before the first.
+static bool isStatistic(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    const onnx::Operator type = operatorOf(user);
+    return (type == op::BatchNormalization && use.getOperandNumber() >= 3) ||
+           (type == op::Identity && isStatistic(user->getResult(0)));
   });
 }
+
+bool ConstantRoles::isRunningStatistic(ReadOp read) const { return isStatistic(read.getResult()); }
 
 bool ConstantRoles::isClassWeights(ReadOp read) const {
   return llvm::all_of(read->getUses(), [](OpOperand &use) {

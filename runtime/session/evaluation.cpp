@@ -84,21 +84,40 @@ static bool isClose(double left, double right, double scale) {
   return std::abs(left - right) <= kTolerance * scale;
 }
 
+static bool isClose(const Separated &one, const Separated &other) {
+  return isClose(one.own.loss, other.own.loss, std::max(one.scale.loss, other.scale.loss)) &&
+         isClose(one.own.weight, other.own.weight, std::max(one.scale.weight, other.scale.weight));
+}
+
+/// The sums over two samples, each from a batch of nothing else.
+static Status separateTwo(const Remainder &two, Separated &result) {
+  for (uint64_t sample : {two.first, two.first + 1}) {
+    Separated each;
+    ZERO_RT_TRY(separate({two.evaluate, sample, 1, two.batch}, two.batch, sample, each));
+    result.own.loss += each.own.loss;
+    result.own.weight += each.own.weight;
+    result.scale.loss += each.scale.loss;
+    result.scale.weight += each.scale.weight;
+  }
+  return {};
+}
+
 /// Whether another filler and another number of `repeats` give the same sums; true where the data
-/// has no other sample.
+/// has no other sample. Two samples would give nearly the same sums in any batch of both.
 static Status isIndependent(const Remainder &remainder, uint64_t repeats, const Separated &one,
                             bool &result) {
   // Where only the filler's own loss is not finite, it is a mean over something else than samples.
   result = std::isfinite(one.own.loss) || !std::isfinite(one.mixed.loss);
-  // A sample outside the remainder, if there is one before it: two samples are symmetric.
+  // A sample outside the remainder, if there is one before it.
   const uint64_t filler = remainder.first > 0 ? 0 : remainder.count - 1;
   if (filler == remainder.first || !std::isfinite(one.own.loss))
     return {};
   Separated other;
-  ZERO_RT_TRY(separate(remainder, std::max<uint64_t>(repeats, 2) - 1, filler, other));
-  result =
-      isClose(one.own.loss, other.own.loss, std::max(one.scale.loss, other.scale.loss)) &&
-      isClose(one.own.weight, other.own.weight, std::max(one.scale.weight, other.scale.weight));
+  if (remainder.first == 0 && remainder.count == 2)
+    ZERO_RT_TRY(separateTwo(remainder, other));
+  else
+    ZERO_RT_TRY(separate(remainder, std::max<uint64_t>(repeats, 2) - 1, filler, other));
+  result = isClose(one, other);
   return {};
 }
 

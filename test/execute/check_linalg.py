@@ -21,8 +21,8 @@ def expected(x):
     w, losses = np.full((16, 8), 0.5), []
     for _ in range(STEPS):
         batches = x.reshape(RANKS, 4, 16).astype(np.float64)
-        losses.append(np.mean([np.sum(batch @ w) for batch in batches]))
-        # The sum over ranks, as the program does not divide it.
+        # Sums over ranks, as the program does not divide them.
+        losses.append(np.sum([np.sum(batch @ w) for batch in batches]))
         w = w - RATE * sum(batch.T @ np.full((4, 8), 0.25) for batch in batches)
     return losses, w
 
