@@ -185,8 +185,10 @@ def check_unfinished(checks, case):
         print(f"unfinished: {steps} are left")
         checks.that(result.returncode != 0 and steps[1] == [1, 2] and 2 in steps[0],
                     f"unfinished: {steps} {result.stderr}")
+    # Node 0 may end before it has committed the last one.
+    newest = f"'state/step-{max(case.steps()[0]):08}' is missing on host 'node1'"
     case.check_there("unfinished", case.expected, [2, 2], 4, "--steps=6", *LOCAL, *resumes,
-                     words=["'state/step-00000004' is missing on host 'node1'", "resumes at step 2"])
+                     words=[newest, "resumes at step 2"])
     checks.that(case.steps() == [[2, 6], [2, 6]], f"unfinished: {case.steps()} at the end")
 
 

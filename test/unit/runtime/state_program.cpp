@@ -112,10 +112,14 @@ void StateProgram::clear(char byte) {
 void StateProgram::fill() {
   clear();
   for (const proto::Tensor &each : program.tensors()) {
-    std::string bytes(elementsOf(each.shape()) * sizeOf(toDType(each.dtype())), '\0');
+    const uint64_t size = sizeOf(toDType(each.dtype()));
+    std::string bytes(elementsOf(each.shape()) * size, '\0');
     uint32_t state = uint32_t(std::hash<std::string>()(each.name()));
     for (char &byte : bytes)
       byte = char((state = state * 1664525 + 1013904223) >> 24);
+    // The highest bit of exponents: checkpoints refuse what is not finite.
+    for (uint64_t last = size - 1; last < bytes.size(); last += size)
+      bytes[last] &= ~0x40;
     write(each.name(), bytes);
   }
 }
