@@ -5,8 +5,8 @@
 // Gradient: the same elements in the operand's shape.
 //
 // zero::StopGradient(x) is x, and passes no gradient: PyTorch's detach(), JAX's stop_gradient().
-// zero::FirstGradient(x) is x, which has no gradient: a gradient whose formula is exact, but not that
-// of its derivative. It is an error to differentiate it.
+// zero::FirstGradient(x) is x, which has no gradient: a gradient whose formula is exact, but not
+// that of its derivative. It is an error to differentiate it.
 //
 //===----------------------------------------------------------------------===//
 

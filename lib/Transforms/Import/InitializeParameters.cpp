@@ -98,7 +98,7 @@ struct InitializeParameters : zero::impl::InitializeParametersBase<InitializePar
 } // namespace
 
 void InitializeParameters::initializeOne(ParameterOp parameter, const Scheme &scheme,
-                                      func::FuncOp step) {
+                                         func::FuncOp step) {
   Builder builder(&getContext());
   parameter.removeDataAttr();
   parameter.removeSplatAttr();

@@ -482,8 +482,8 @@ typedef struct zero_rt_state_result {
    first whole one of which no sample was read. Without data, the next step finds the position. */
 zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
                                           uint32_t flags, zero_rt_state_result *result);
-/* The next remark on what was loaded (tensors of a file that the program does not have, a
-   damaged checkpoint that was skipped, another precision) or saved (files that could not be removed), or NULL. Each is returned once. */
+/* The next remark on what was loaded (tensors left out, a damaged checkpoint, another precision)
+   or saved (files that could not be removed), or NULL. Each is returned once. */
 const char *zero_rt_session_next_remark(zero_rt_session *session);
 
 #define ZERO_RT_VOLUMES 8 /* that are counted */
