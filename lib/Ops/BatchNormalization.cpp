@@ -176,13 +176,27 @@ static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
-/// The training mode of ONNX Runtime, which also returns the statistics of the batch.
+/// Whether anything but the gradient of the normalization reads `statistics` of a batch.
+static bool isReadByForward(Value statistics) {
+  return llvm::any_of(statistics.getUsers(), [](Operation *user) {
+    auto node = dyn_cast<onnx::NodeOp>(user);
+    return !node || node.getOpType() != "BatchNormalizationGrad";
+  });
+}
+
+/// The training mode of ONNX Runtime, which also returns the statistics of the batch. In an
+/// evaluation these are the running ones, by which it normalizes.
 static LogicalResult expandInternal(onnx::NodeOp node, NodeBuilder &builder,
                                     SmallVectorImpl<Value> &results) {
   if (!trainsBatchNorm(node))
     return nodeError(node) << "expected training_mode = 1";
   Statistics batch = batchStatistics(node, builder);
   SmallVector<Value> values = expandTraining(node, builder, batch);
+  Value training = builder.programInput(kTraining, builder.getBuilder().getI1Type());
+  if (node->getNumResults() > 3 && isReadByForward(node.getOutputs()[3]))
+    batch.mean = builder.where(training, batch.mean, node.getInputs()[3]);
+  if (node->getNumResults() > 4 && isReadByForward(node.getOutputs()[4]))
+    batch.variance = builder.where(training, batch.variance, node.getInputs()[4]);
   RankedTensorType vector = tensorType(batch.variance);
   Value safe = builder.add(batch.variance, builder.scalar(node.getFloat("epsilon", 1e-5), vector));
   Value inverse = builder.unary(op::Reciprocal, builder.unary(op::Sqrt, safe));

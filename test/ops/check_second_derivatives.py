@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Checks the second derivative of each operator that has a first one, and prints a table.
 
-usage: check_second_derivatives.py [--bin FOLDER] [--only OP] [--verbose]
+usage: check_second_derivatives.py [--bin FOLDER] [--only OP] [--listed] [--verbose]
 
 The cases are those of check_ops.py with a gradient, in float64. A model computes the gradient g of
 a function of the results with a Gradient node, and with another one the gradient of the inner
 product of g and a random direction. The latter is compared with central differences of g along the
-direction. Differences of two step widths show how exact they are: the derivative has to be as close,
+direction. Differences of two step widths show how exact they are: the derivative has to be nearly as close,
 and a case where they disagree is at a kink, where there is none.
 """
 
@@ -164,18 +164,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", default="", help="folder of the tools, if not on the path")
     parser.add_argument("--only", help="check one operator")
+    parser.add_argument("--listed", action="store_true", help="leave out generated cases")
     parser.add_argument("--verbose", action="store_true", help="print every case")
     options = parser.parse_args()
     tool = os.path.join(options.bin, "zero-run")
     cases = [case for case in load_cases(options.only)
-             if case.grad and not case.fails and not case.single]
+             if case.grad and not case.fails and not case.single
+             and not (options.listed and case.note == "generated")]
     known = [case for case in cases if not refused(case)]
     rows, failures, kinks = {}, 0, 0
     for case, (error, inexact) in zip(known, second_errors(tool, known)):
         if inexact > KINK:
             kinks += 1
             continue
-        good = error <= max(TOLERANCE, case.grad_tol, inexact)
+        good = error <= max(TOLERANCE, case.grad_tol, 2 * inexact)
         failures += not good
         if options.verbose or not good:
             print(f"{'ok  ' if good else 'FAIL'} {error:.1e} {inexact:.1e} {case.label()}")

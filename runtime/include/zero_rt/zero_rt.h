@@ -428,10 +428,9 @@ typedef struct zero_rt_load_result {
 } zero_rt_load_result;
 
 /* Loads the saved tensors by name from a .safetensors or .npz file, all or none; floats of
-   another width are converted. Optimizer state is unchanged, except master copies, which
-   get the values before they are rounded for the parameters. Tensors of another shape are an
-   error that lists them, and so are missing tensors unless `partial`. Unknown tensors are left
-   out; a remark names them unless `partial`. */
+   another width are converted. Optimizer state is unchanged, except master copies, which get the
+   values before they are rounded for the parameters. Tensors of another shape are an error that
+   lists them, and so are missing ones unless `partial`. Without it, a remark names unknown ones. */
 zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
                                     zero_rt_load_result *result);
 
