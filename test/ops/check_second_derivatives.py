@@ -6,8 +6,8 @@ usage: check_second_derivatives.py [--bin FOLDER] [--only OP] [--listed] [--verb
 The cases are those of check_ops.py with a gradient, in float64. A model computes the gradient g of
 a function of the results with a Gradient node, and with another one the gradient of the inner
 product of g and a random direction. The latter is compared with central differences of g along the
-direction. Differences of two step widths show how exact they are: the derivative has to be nearly as close,
-and a case where they disagree is at a kink, where there is none.
+direction. Differences of two step widths show how exact they are: the derivative has to be nearly
+as close, and a case where they disagree is at a kink, where there is none.
 """
 
 import argparse

@@ -54,8 +54,13 @@ def write(path, ran):
 
 
 def texts(cell):
-    """What a cell printed and its value; numbers are left out."""
-    return [re.sub(r"\d[\d.]*", "N", output.get("text") or output.data["text/plain"])
+    """What a cell printed and its value, without numbers, units of bytes and the node at the peak,
+    which depend on the processor."""
+    def constant(text):
+        text = re.sub(r"\d[\d.]*", "N", re.sub(r"at '[^']*'", "at a node", text))
+        return re.sub(r" +N (bytes|KiB|MiB)", " N bytes", text)
+
+    return [constant(output.get("text") or output.data["text/plain"])
             for output in map(stored, cell.outputs) if output is not None]
 
 
