@@ -37,6 +37,7 @@ using namespace mlir;
 namespace zero {
 
 static constexpr onnx::Operator kBatchNormInternal{ops::kRuntimeDomain, "BatchNormInternal"};
+static constexpr onnx::Operator kBatchNormGrad{ops::kRuntimeDomain, "BatchNormalizationGrad"};
 
 bool trainsBatchNorm(onnx::NodeOp node) {
   if (node.is(kBatchNormInternal))
@@ -180,7 +181,7 @@ static LogicalResult expandBatchNorm(onnx::NodeOp node, NodeBuilder &builder,
 static bool isReadByForward(Value statistics) {
   return llvm::any_of(statistics.getUsers(), [](Operation *user) {
     auto node = dyn_cast<onnx::NodeOp>(user);
-    return !node || node.getOpType() != "BatchNormalizationGrad";
+    return !node || !node.is(kBatchNormGrad);
   });
 }
 

@@ -274,9 +274,8 @@ void registerReduction() {
   add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>,
       true);
   add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
-  add({"", "ReduceLogSum"}, lowerReduction<C::Sum, same, logarithm>,
-      reductionGradient<logSumSlope>);
-  add({"", "ReduceLogSumExp"}, lowerLogSumExp, reductionGradient<logSumExpSlope>);
+  add(op::ReduceLogSum, lowerReduction<C::Sum, same, logarithm>, reductionGradient<logSumSlope>);
+  add(op::ReduceLogSumExp, lowerLogSumExp, reductionGradient<logSumExpSlope>);
   add(op::ReduceSumSquare, lowerReduction<C::Sum, square, nullptr>,
       reductionGradient<sumSquareSlope>);
   add(op::ReduceL2, lowerReduction<C::Sum, square, squareRoot>, reductionGradient<l2Slope>);

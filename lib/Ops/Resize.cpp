@@ -340,7 +340,7 @@ static LogicalResult expandUpsample(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerResize() {
-  registerAnySign({{"", "Resize"}, 10, kNewestOpset, Kind::Other, nullptr, nullptr, expandResize});
+  registerAnySign({op::Resize, 10, kNewestOpset, Kind::Other, nullptr, nullptr, expandResize});
   registerAnySign({{"", "Upsample"}, 7, 9, Kind::Other, nullptr, nullptr, expandUpsample});
 }
 

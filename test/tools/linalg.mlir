@@ -13,9 +13,11 @@
 // CHECK: %[[W:.*]] = zero.member %[[F]] at 0 : (tensor<256xf32>) -> tensor<16x8xf32>
 // CHECK: %[[Y:.*]] = zero.launch @{{.*}}matmul(%{{.*}}, %[[W]])
 // CHECK: %[[LOSS:.*]] = zero.launch @{{.*}}reducesum(%[[Y]])
+// The sum of the loss over ranks is the mean of what each rank has, times their number.
+// CHECK: %[[SUM:.*]] = zero.launch @{{.*}}(%[[LOSS]])
 // CHECK: %[[DW:.*]] = zero.launch
 // CHECK: zero.reduce_scatter
-// CHECK: zero.all_reduce %[[LOSS]] mean
+// CHECK: zero.all_reduce %[[SUM]] mean
 // CHECK: zero.launch @update(
 // STAGE0-NOT: zero.all_gather
 // STAGE0: zero.all_reduce %{{.*}} {zero.name = "bucket0.gradient"} : tensor<256xf32>
