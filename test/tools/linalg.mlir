@@ -13,8 +13,8 @@
 // CHECK: %[[W:.*]] = zero.member %[[F]] at 0 : (tensor<256xf32>) -> tensor<16x8xf32>
 // CHECK: %[[Y:.*]] = zero.launch @{{.*}}matmul(%{{.*}}, %[[W]])
 // CHECK: %[[LOSS:.*]] = zero.launch @{{.*}}reducesum(%[[Y]])
-// The sum of the loss over ranks is the mean of what each rank has, times their number.
-// CHECK: %[[SUM:.*]] = zero.launch @{{.*}}(%[[LOSS]])
+// The sum of the loss over ranks is the mean of what each rank has, divided by its share.
+// CHECK: %[[SUM:.*]] = zero.launch @{{.*}}div(%[[LOSS]], %{{.*}})
 // CHECK: %[[DW:.*]] = zero.launch
 // CHECK: zero.reduce_scatter
 // CHECK: zero.all_reduce %[[SUM]] mean
