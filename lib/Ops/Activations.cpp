@@ -11,6 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "Movement.h"
+
+#include "mlir/Dialect/Traits.h"
 
 using namespace mlir;
 
@@ -56,9 +59,19 @@ static Value thresholdedRelu(onnx::NodeOp node, NodeBuilder &b, Value x) {
   return b.where(above, x, number(b, 0, x));
 }
 
-static Value prelu(onnx::NodeOp node, NodeBuilder &b, Value x) {
-  Value scaled = b.mul(node.getInputs()[1], x);
-  return b.where(b.binary(op::Greater, x, number(b, 0, x)), x, scaled);
+static LogicalResult expandPRelu(onnx::NodeOp node, NodeBuilder &b,
+                                 SmallVectorImpl<Value> &results) {
+  Value x = node.getInputs()[0], slope = node.getInputs()[1];
+  ArrayRef<int64_t> shape = tensorType(x).getShape();
+  SmallVector<int64_t> joined;
+  if (failed(requireFloat(node)))
+    return failure();
+  if (!OpTrait::util::getBroadcastedShape(shape, tensorType(slope).getShape(), joined) ||
+      ArrayRef(joined) != shape)
+    return nodeError(node) << "expected a slope that broadcasts to " << x.getType() << ", got "
+                           << slope.getType();
+  results.push_back(b.where(b.binary(op::Greater, x, number(b, 0, x)), x, b.mul(slope, x)));
+  return success();
 }
 
 static Value hardSwish(onnx::NodeOp, NodeBuilder &b, Value x) {
@@ -78,7 +91,7 @@ void registerActivations() {
   add({"", "Celu"}, 12, expandForm<celu>);
   add({"", "ThresholdedRelu"}, 10, expandForm<thresholdedRelu>);
   add({"", "HardSwish"}, 14, expandForm<hardSwish>);
-  add({"", "PRelu"}, 7, expandForm<prelu>);
+  add({"", "PRelu"}, 7, expandPRelu);
 }
 
 } // namespace zero::ops
