@@ -33,7 +33,7 @@ static bool isSetting(const pb::NodeProto &node, int index, const llvm::StringSe
       return attribute.name() == "to" && isInteger(static_cast<int32_t>(attribute.i()));
     });
   if (type == "CastLike")
-    return index > 0 || integers.contains(node.input(1));
+    return index > 0 || (node.input_size() > 1 && integers.contains(node.input(1)));
   if (type == "Range" || type == "OneHot" || type == "If" || type == "Loop" || type == "Scan")
     return true;
   return index > 0 && (type == "Clip" || type == "Dropout" || type == "Pad" || type == "Resize" ||
