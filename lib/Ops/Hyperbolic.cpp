@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "ElementwiseRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -16,28 +16,6 @@
 using namespace mlir;
 
 namespace zero::ops {
-
-template <typename Op>
-static LogicalResult lowerFunction(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
-                                   Lowered &lowered) {
-  ImplicitLocOpBuilder b(node.getLoc(), builder);
-  lowered.results.push_back(
-      elementwise(b, inputs, node.outputType(0), [](ImplicitLocOpBuilder &in, ValueRange x) {
-        return Op::create(in, x[0]).getResult();
-      }));
-  return success();
-}
-
-/// The operand's gradient from operand, result and the result's gradient.
-using SlopeFn = Value (*)(NodeBuilder &, Value x, Value y, Value dy);
-
-template <SlopeFn slope>
-static LogicalResult functionGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> wanted,
-                                      NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  if (wanted[0])
-    grads[0] = slope(builder, node.getInputs()[0], node.getOutputs()[0], dy[0]);
-  return success();
-}
 
 /// sign x x + shift.
 static Value square(NodeBuilder &b, Value x, double sign, double shift) {
@@ -76,8 +54,8 @@ static Value atanhSlope(NodeBuilder &b, Value x, Value, Value dy) {
 
 template <typename Op, SlopeFn slope>
 static void add(onnx::Operator type, int64_t first) {
-  registerOp(
-      {type, first, kNewestOpset, Kind::Elementwise, lowerFunction<Op>, functionGradient<slope>});
+  registerOp({type, first, kNewestOpset, Kind::Elementwise, lowerFunction<oneOp<Op>>,
+              functionGradient<slope>});
 }
 
 void registerHyperbolic() {

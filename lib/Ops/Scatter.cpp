@@ -16,7 +16,6 @@
 
 #include "Scatter.h"
 #include "Movement.h"
-#include "zero/Ops/ElementFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

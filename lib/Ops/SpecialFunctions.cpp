@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ElementwiseRules.h"
 #include "Movement.h"
 #include "zero/Ops/ElementFunctions.h"
 
@@ -23,25 +24,6 @@
 using namespace mlir;
 
 namespace zero::ops {
-
-using ScalarFn = Value (*)(ImplicitLocOpBuilder &, ValueRange);
-
-template <ScalarFn scalar>
-static LogicalResult lowerFunction(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
-                                   Lowered &lowered) {
-  ImplicitLocOpBuilder b(node.getLoc(), builder);
-  lowered.results.push_back(elementwise(b, inputs, node.outputType(0), scalar));
-  return success();
-}
-
-/// One op of upstream's dialects.
-template <typename Op>
-static Value one(ImplicitLocOpBuilder &b, ValueRange x) {
-  if constexpr (Op::template hasTrait<OpTrait::OneOperand>())
-    return Op::create(b, x[0]);
-  else
-    return Op::create(b, x[0], x[1]);
-}
 
 /// Evaluates a polynomial in `w`, highest power first.
 static Value polynomial(ImplicitLocOpBuilder &b, Value w, ArrayRef<double> coefficients) {
@@ -91,17 +73,6 @@ static Value num(NodeBuilder &b, double value, Value like) {
   return b.scalar(value, like.getType());
 }
 
-/// The gradient of the operand x from x, the result r and its gradient.
-using SlopeFn = Value (*)(NodeBuilder &, Value x, Value r, Value dr);
-
-template <SlopeFn slope>
-static LogicalResult functionGradient(onnx::NodeOp node, ValueRange dr, ArrayRef<bool> wanted,
-                                      NodeBuilder &builder, MutableArrayRef<Value> grads) {
-  if (wanted[0])
-    grads[0] = slope(builder, node.getInputs()[0], node.getOutputs()[0], dr[0]);
-  return success();
-}
-
 static Value cbrtSlope(NodeBuilder &b, Value, Value r, Value dr) {
   return b.div(dr, b.mul(num(b, 3, r), b.mul(r, r)));
 }
@@ -140,11 +111,11 @@ bool isElementFunction(onnx::NodeOp node) {
 
 void registerSpecialFunctions() {
   registerOp(
-      {own::Atan2, 1, 1, Kind::Elementwise, lowerFunction<one<math::Atan2Op>>, atan2Gradient});
-  add<cbrtSlope>(own::Cbrt, lowerFunction<one<math::CbrtOp>>);
-  add<erfcSlope>(own::Erfc, lowerFunction<one<math::ErfcOp>>);
+      {own::Atan2, 1, 1, Kind::Elementwise, lowerFunction<oneOp<math::Atan2Op>>, atan2Gradient});
+  add<cbrtSlope>(own::Cbrt, lowerFunction<oneOp<math::CbrtOp>>);
+  add<erfcSlope>(own::Erfc, lowerFunction<oneOp<math::ErfcOp>>);
   add<erfInvSlope>(own::ErfInv, lowerErfInv);
-  add<log2Slope>(own::Log2, lowerFunction<one<math::Log2Op>>);
+  add<log2Slope>(own::Log2, lowerFunction<oneOp<math::Log2Op>>);
 }
 
 } // namespace zero::ops

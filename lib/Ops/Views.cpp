@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "zero/Ops/ElementFunctions.h"
 
 using namespace mlir;
 

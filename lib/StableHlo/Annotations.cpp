@@ -5,7 +5,6 @@
 //
 
 #include "Rules.h"
-#include "zero/Ops/ElementFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

@@ -157,7 +157,7 @@ static LogicalResult sign(Operation *op, Emitter &b, SmallVectorImpl<Value> &res
 /// min(max(x, low), high), with gradients only where x is strictly on one side of both bounds.
 static Value clampOfTensors(Emitter &b, Value low, Value x, Value high) {
   Value clamped = b.binary(op::Min, b.binary(op::Max, x, low), high);
-  Value stopped = b.one({onnx::kZeroDomain, "StopGradient"}, x.getType(), clamped);
+  Value stopped = b.one(own::StopGradient, x.getType(), clamped);
   Value inside = b.binary(op::And, b.binary(op::Less, low, x), b.binary(op::Less, x, high));
   Value below = b.binary(op::And, b.binary(op::Less, x, low), b.binary(op::Less, low, high));
   Value rest = b.where(below, low, b.where(inside, x, stopped));

@@ -1,7 +1,6 @@
 //===- Functions.cpp - functions that nodes have no operator for ----------===//
 
 #include "Rules.h"
-#include "zero/Ops/ElementFunctions.h"
 
 using namespace mlir;
 

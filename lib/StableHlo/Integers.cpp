@@ -1,7 +1,6 @@
 //===- Integers.cpp - operations on bits ----------------------------------===//
 
 #include "Rules.h"
-#include "zero/Ops/ElementFunctions.h"
 
 #include <cmath>
 

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Ops/ElementFunctions.h"
 #include "zero/Transforms/Program/ScalarNodes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,7 +1,6 @@
 //===- WritePlainly.cpp - a node as other nodes ---------------------------===//
 
 #include "zero/Ops/Attention.h"
-#include "zero/Ops/ElementFunctions.h"
 #include "zero/Transforms/Program/LinalgNodes.h"
 #include "zero/Transforms/Program/PlainForms.h"
 

@@ -76,7 +76,7 @@ Value WholeValues::average(NodeBuilder &nodes, Value own, WholeOperand::Mean mea
   Value all = RankMeanOp::create(builder, nodes.getLoc(), micro.getType(), micro);
   if (mean == WholeOperand::Averaged)
     return all;
-  return nodes.create({onnx::kZeroDomain, "WholeBatch"}, all.getType(), {all, own}).getResult(0);
+  return nodes.create(own::WholeBatch, all.getType(), {all, own}).getResult(0);
 }
 
 Value WholeValues::of(Value own, WholeOperand::Mean mean, int64_t power) {

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
-#include "zero/Ops/ElementFunctions.h"
 
 using namespace mlir;
 using namespace zero::patterns;
