@@ -10,22 +10,24 @@ using namespace mlir;
 
 namespace zero {
 
+llvm::DenseSet<Operation *> findSources(ArrayRef<Operation *> last) {
+  llvm::DenseSet<Operation *> sources(last.begin(), last.end());
+  SmallVector<Operation *> work(last);
+  while (!work.empty())
+    for (Value operand : work.pop_back_val()->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          producer && sources.insert(producer).second)
+        work.push_back(producer);
+  return sources;
+}
+
 llvm::DenseSet<Operation *> findForwardOps(func::FuncOp step) {
-  llvm::DenseSet<Operation *> forward;
-  SmallVector<Operation *> work;
+  SmallVector<Operation *> losses;
   Operation *terminator = step.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
     if (resultBinding(step, index).ends_with("loss") && value.getDefiningOp())
-      work.push_back(value.getDefiningOp());
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val();
-    if (!forward.insert(op).second)
-      continue;
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        work.push_back(producer);
-  }
-  return forward;
+      losses.push_back(value.getDefiningOp());
+  return findSources(losses);
 }
 
 llvm::MapVector<StringAttr, ParameterUse> findParameterUses(func::FuncOp step) {

@@ -19,6 +19,9 @@ struct ParameterUse {
 /// Forward consists of the ops that the loss depends on.
 llvm::MapVector<mlir::StringAttr, ParameterUse> findParameterUses(mlir::func::FuncOp step);
 
+/// `last`, and the ops that they depend on.
+llvm::DenseSet<mlir::Operation *> findSources(llvm::ArrayRef<mlir::Operation *> last);
+
 /// The ops of `step` that its results bound as losses depend on.
 llvm::DenseSet<mlir::Operation *> findForwardOps(mlir::func::FuncOp step);
 

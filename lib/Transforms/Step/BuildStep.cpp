@@ -3,6 +3,7 @@
 #include "StepUpdates.h"
 #include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Step/Passes.h"
 
@@ -21,25 +22,25 @@ using namespace zero;
 /// The sum of the weights of labels that `loss` is divided by, per rank and micro-batch; null if
 /// there is none or there are several, or if each rank divides by its own.
 static Value findWeight(Value loss) {
-  llvm::SetVector<Operation *> sources;
+  Operation *last = loss.getDefiningOp();
+  if (!last)
+    return {};
+  const llvm::DenseSet<Operation *> sources = findSources(last);
   llvm::SmallSetVector<Value, 2> weights;
-  if (loss.getDefiningOp())
-    sources.insert(loss.getDefiningOp());
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (auto node = dyn_cast<onnx::NodeOp>(sources[i]); node && node.is(own::LabelWeights))
+  for (Operation *op : sources)
+    if (auto node = dyn_cast<onnx::NodeOp>(op); node && node.is(own::LabelWeights))
       weights.insert(node.getResult(0));
-    for (Value operand : sources[i]->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        sources.insert(producer);
-  }
   if (weights.size() != 1 || !isa<Float32Type, Float64Type>(getElementTypeOrSelf(weights[0])))
     return {};
-  auto mean = llvm::find_if(sources, [&](Operation *op) {
+  auto isMean = [&](Operation &op) {
     auto ranks = dyn_cast<RankMeanOp>(op);
     auto micro = ranks ? ranks.getInput().getDefiningOp<MicroMeanOp>() : MicroMeanOp();
-    return ranks && (micro ? micro.getInput() : ranks.getInput()) == weights[0];
-  });
-  return mean == sources.end() ? Value() : (*mean)->getResult(0);
+    return ranks && sources.contains(&op) &&
+           (micro ? micro.getInput() : ranks.getInput()) == weights[0];
+  };
+  Block &block = *last->getBlock();
+  auto mean = llvm::find_if(block, isMean);
+  return mean == block.end() ? Value() : mean->getResult(0);
 }
 
 /// Returns the mean loss over ranks as "loss" and the rank's own as "local_loss", and the divisor

@@ -1,11 +1,11 @@
 //===- SplitPrologue.cpp - clone dependences into the prologue ------------===//
 
 #include "dialects/Zero/Schedule.h"
+#include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Step/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -23,20 +23,6 @@ static bool isNeededInside(Value value) {
       return isNeededInside(mean.getResult());
     return !user->hasTrait<OpTrait::IsTerminator>();
   });
-}
-
-/// The ops from which `last` are computed.
-static llvm::DenseSet<Operation *> findSources(ArrayRef<Operation *> last) {
-  llvm::DenseSet<Operation *> sources(last.begin(), last.end());
-  SmallVector<Operation *> work(last);
-  while (!work.empty()) {
-    Operation *op = work.pop_back_val();
-    for (Value operand : op->getOperands())
-      if (Operation *producer = operand.getDefiningOp();
-          producer && sources.insert(producer).second)
-        work.push_back(producer);
-  }
-  return sources;
 }
 
 /// Computes `last` in the prologue instead.
