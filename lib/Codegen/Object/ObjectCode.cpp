@@ -6,6 +6,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -13,6 +14,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
 
@@ -56,14 +58,14 @@ struct KeepInnermostLoops : PassInfoMixin<KeepInnermostLoops> {
 };
 } // namespace
 
-void optimise(Module &module, TargetMachine &machine) {
+static void runPasses(Module &module, TargetMachine &machine, bool withSlp) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
   ModuleAnalysisManager modules;
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
+  tuning.SLPVectorization = withSlp;
   PassBuilder builder(&machine, tuning);
   // A GPU has no vectors.
   const bool isGpu = machine.getTargetTriple().isNVPTX();
@@ -84,6 +86,17 @@ void optimise(Module &module, TargetMachine &machine) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
+}
+
+std::unique_ptr<Module> optimise(const Module &module, TargetMachine &machine) {
+  std::unique_ptr<Module> optimised = CloneModule(module);
+  runPasses(*optimised, machine, /*withSlp=*/true);
+  // The SLP vectorizer of LLVM 22 may use a vector above its definition.
+  if (verifyModule(*optimised)) {
+    optimised = CloneModule(module);
+    runPasses(*optimised, machine, /*withSlp=*/false);
+  }
+  return optimised;
 }
 
 bool isDoubleFunction(StringRef name) {
@@ -124,13 +137,13 @@ Expected<SmallVector<char, 0>> emitObject(Module &module, TargetMachine &machine
       function.addFnAttr(Attribute::NoUnwind);
       function.addFnAttr("prefer-vector-width", "512");
     }
-  optimise(module, machine);
+  std::unique_ptr<Module> optimised = optimise(module, machine);
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
   legacy::PassManager codegen;
   if (machine.addPassesToEmitFile(codegen, stream, nullptr, CodeGenFileType::ObjectFile))
     return createStringError("this machine's code generator writes no object files");
-  codegen.run(module);
+  codegen.run(*optimised);
   if (Error error = checkUndefined(bytes))
     return error;
   return bytes;

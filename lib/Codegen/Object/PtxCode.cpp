@@ -86,15 +86,15 @@ Expected<std::string> emitPtx(Module &module, TargetMachine &machine) {
   module.setDataLayout(machine.createDataLayout());
   if (Error error = checkExchange(module))
     return error;
-  optimise(module, machine);
-  if (Error error = checkUndefined(module))
+  std::unique_ptr<Module> optimised = optimise(module, machine);
+  if (Error error = checkUndefined(*optimised))
     return error;
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager codegen;
   if (machine.addPassesToEmitFile(codegen, stream, nullptr, CodeGenFileType::AssemblyFile))
     return createStringError("the code generator for GPUs writes no text");
-  codegen.run(module);
+  codegen.run(*optimised);
   return withoutHeader(text);
 }
 

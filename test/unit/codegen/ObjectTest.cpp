@@ -138,9 +138,9 @@ TEST(Object, VectorizesShortInnermostLoops) {
   module->setDataLayout((*machine)->createDataLayout());
   module->getFunction("kernel")->addFnAttr("prefer-vector-width", "512");
   module->getFunction("kernel")->addFnAttr("target-cpu", "x86-64-v4");
-  zero::optimise(*module, **machine);
+  std::unique_ptr<llvm::Module> optimised = zero::optimise(*module, **machine);
   unsigned contiguous = 0;
-  for (llvm::Instruction &op : llvm::instructions(*module->getFunction("kernel"))) {
+  for (llvm::Instruction &op : llvm::instructions(*optimised->getFunction("kernel"))) {
     EXPECT_FALSE(llvm::isa<llvm::InsertElementInst>(op));
     contiguous += llvm::isa<llvm::LoadInst>(op) && op.getType()->isVectorTy();
   }
