@@ -141,7 +141,7 @@ def check_without_mpi(checks, run, executable):
     for rank, process in enumerate(started):
         _, errors = process.communicate(timeout=60)
         checks.that(process.returncode == 1 and
-                    "ranks on CPUs of 2 nodes exchange messages through MPI: " in errors,
+                    "ranks on CPUs of 2 nodes exchange messages through MPI: expected a launcher of MPI" in errors,
                     f"without MPI: rank {rank}: status {process.returncode}: {errors}")
 
 

@@ -73,6 +73,11 @@ static Status parseAbi(const char *value, std::span<const Family> &families) {
               escape(value).c_str());
 }
 
+/// Variables of launchers, and the family that each belongs to. Open MPI's launcher also sets
+/// PMIX_RANK. Slurm sets it for Open MPI, and PMI_RANK for MPICH.
+static constexpr std::pair<const char *, const char *> kLauncherVariables[] = {
+    {"OMPI_COMM_WORLD_SIZE", "openmpi"}, {"PMI_RANK", "mpich"}, {"PMIX_RANK", "openmpi"}};
+
 /// Only the library of the launcher knows the other processes, so a variable of a launcher excludes
 /// other families. `because` names the variable.
 static Status chooseFamilies(const Environment &environment, std::span<const Family> &families,
@@ -82,15 +87,29 @@ static Status chooseFamilies(const Environment &environment, std::span<const Fam
     return parseAbi(abi, families);
   }
   families = kFamilies;
-  // Open MPI's launcher also sets PMIX_RANK. Slurm sets it for Open MPI, and PMI_RANK for MPICH.
-  const std::pair<const char *, const char *> variables[] = {
-      {"OMPI_COMM_WORLD_SIZE", "openmpi"}, {"PMI_RANK", "mpich"}, {"PMIX_RANK", "openmpi"}};
-  for (auto [variable, abi] : variables)
+  for (auto [variable, abi] : kLauncherVariables)
     if (valueOf(environment, variable)) {
       because = variable;
       return parseAbi(abi, families);
     }
   return {};
+}
+
+Status checkStartedByMpi(const Environment &environment) {
+  std::string names;
+  for (auto [variable, abi] : kLauncherVariables) {
+    if (valueOf(environment, variable))
+      return {};
+    addToList(names, variable);
+  }
+  if (valueOf(environment, "ZERO_MPI_ABI"))
+    return {};
+  return fail(
+      ZERO_RT_INVALID_ARGUMENT,
+      "expected a launcher of MPI to have started this process, but none of its variables is "
+      "set (%s): start the processes by mpirun or srun, or set ZERO_MPI_ABI to openmpi or "
+      "mpich if the launcher sets none of them",
+      names.c_str());
 }
 
 /// The family of the library that ZERO_MPI names.

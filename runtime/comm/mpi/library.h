@@ -23,13 +23,17 @@ using Environment = std::function<const char *(const char *name)>;
 /// | variable         | meaning                                                                   |
 /// |------------------|---------------------------------------------------------------------------|
 /// | ZERO_MPI         | path of libmpi.so; also says which plugin                                 |
-/// | ZERO_MPI_ABI     | openmpi or mpich, if the variables of the launcher do not tell or are wrong
-/// | | ZERO_MPI_PLUGINS | folder of the plugins, for programs that are not installed beside them |
+/// | ZERO_MPI_ABI     | openmpi or mpich, if variables of the launcher do not tell or are wrong   |
+/// | ZERO_MPI_PLUGINS | folder of the plugins, for programs that are not installed beside them |
 ///
 /// Without ZERO_MPI, libmpi is one that the process has loaded, one in ../lib of a program that
 /// started this process, or one of the default library path. Errors say what was looked for, why
 /// it could not be loaded, and what to install.
 Status loadMpi(const Environment &environment, const ZeroMpiPlugin *&plugin);
+
+/// Fails if no launcher of MPI has started this process. MPI would then take it for a job of one
+/// process; Open MPI moreover ends the process if it cannot make a folder for such a job.
+Status checkStartedByMpi(const Environment &environment);
 
 } // namespace zero::rt
 

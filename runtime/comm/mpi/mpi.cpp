@@ -81,6 +81,8 @@ struct Mpi::Thread {
 Status Mpi::open(const MpiOptions &options, std::shared_ptr<Mpi> &mpi) {
   std::shared_ptr<Mpi> made(new Mpi);
   made->timeoutSeconds = options.timeoutSeconds;
+  if (options.processes > 1)
+    ZERO_RT_TRY(checkStartedByMpi(options.environment));
   ZERO_RT_TRY(loadMpi(options.environment, made->plugin));
   ZERO_RT_TRY(made->start(options));
   mpi = std::move(made);
