@@ -54,7 +54,7 @@ public:
       warnOfFrozenNames(module, llvm::map_to_vector(selection.trained, [](auto &item) {
                           return StringRef(item.name);
                         }));
-    warnOfScalars();
+    warnOfDoubtful();
     return std::move(selection);
   }
 
@@ -163,6 +163,8 @@ private:
         << item.name + ": " + item.type + ", " + item.reason;
     selection.leftOut.push_back(std::move(item));
     if (candidate.reachesLoss()) {
+      if (mayBeParameter(candidate))
+        doubtful.push_back("'" + candidate.name().str() + "'");
       if (auto number = state->getAttrOfType<FloatAttr>(kNumberAttr))
         makeConstant(candidate, number.getValueAsDouble());
       return;
@@ -175,10 +177,15 @@ private:
     state.erase();
   }
 
+  /// Nothing but a name tells a temperature from the factors of a formula.
+  bool mayBeParameter(const Candidate &candidate) {
+    return candidate.kind == Candidate::Kind::Nameless &&
+           !candidate.state->hasAttr(kExportedAsAttr) && !isMadeUpName(candidate.name()) &&
+           !roles.isFormulaNumber(candidate.read);
+  }
+
   /// Makes a state of one element a constant of the step, which patterns and rules can read.
   void makeConstant(Candidate &candidate, double number) {
-    if (!roles.isFormulaNumber(candidate.read))
-      scalars.push_back("'" + candidate.name().str() + "'");
     OpBuilder builder(candidate.read);
     RankedTensorType type = candidate.read.getType();
     auto element = builder.getFloatAttr(type.getElementType(), number);
@@ -189,14 +196,13 @@ private:
     candidate.state.erase();
   }
 
-  /// Nothing but a name tells a temperature from the factors of a formula.
-  void warnOfScalars() {
-    if (scalars.empty() || selection.trained.empty() || options.saysWhatIsTrained())
+  void warnOfDoubtful() {
+    if (doubtful.empty() || selection.trained.empty() || options.saysWhatIsTrained())
       return;
     emitWarning(module.getLoc())
-        << "the exporter does not record whether these initializers of one element are parameters, "
-           "and their names are not those of a module's tensors, so they are not trained: "
-        << llvm::join(scalars, ", ")
+        << "the exporter does not record whether these initializers are parameters, and "
+           "their names are not those of a module's tensors, so they are not trained: "
+        << llvm::join(doubtful, ", ")
         << "; if one is a parameter, list all that is trained in --trainable=FILE "
            "(docs/guides/weights.md)";
   }
@@ -208,7 +214,7 @@ private:
   std::vector<Candidate> candidates;
   bool hasRecord = false; ///< the exporter says what was frozen
   Selection selection;
-  std::vector<std::string> scalars; ///< left out, but perhaps parameters
+  std::vector<std::string> doubtful; ///< left out, but perhaps parameters
 };
 
 struct SelectParameters : impl::SelectParametersBase<SelectParameters> {
