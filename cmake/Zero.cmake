@@ -34,12 +34,13 @@ zero_headers(ZeroHeaders LINK ZeroMLIR OPTIONS -fno-exceptions
   HEADERS ${ZERO_MLIR_HEADERS})
 zero_headers(ZeroThrowingHeaders LINK ZeroMLIR OPTIONS -fexceptions
   HEADERS ${ZERO_MLIR_HEADERS} <google/protobuf/message.h>)
-zero_headers(ZeroCodegenHeaders LINK ZeroMLIR OPTIONS -fno-exceptions
-  HEADERS ${ZERO_MLIR_HEADERS}
+set(ZERO_CODEGEN_HEADERS ${ZERO_MLIR_HEADERS}
   <mlir/Dialect/Affine/IR/AffineOps.h> <mlir/Dialect/Bufferization/IR/Bufferization.h>
   <mlir/Dialect/GPU/IR/GPUDialect.h> <mlir/Dialect/LLVMIR/LLVMDialect.h>
   <mlir/Dialect/LLVMIR/NVVMDialect.h> <mlir/Dialect/MemRef/IR/MemRef.h>
   <mlir/Target/LLVMIR/ModuleTranslation.h> <llvm/IR/Module.h>)
+zero_headers(ZeroCodegenHeaders LINK ZeroMLIR OPTIONS -fno-exceptions
+  HEADERS ${ZERO_CODEGEN_HEADERS})
 
 # zero_tablegen(<target> <file.td> <generator> <output> [<generator> <output> ...])
 # Outputs are written to the directory of the build tree that corresponds to that of the td.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Adds up the results of lit and GoogleTest in a directory and prints one line.
+"""Counts the results in lit's JSON report and prints one line.
 
-usage: count-results.py DIRECTORY
+usage: count-results.py REPORT
 
 Exits with 1 if a test failed, or if none ran."""
 
@@ -10,8 +10,9 @@ import pathlib
 import sys
 
 
-def count_lit(path):
-    """(passed, failed) of lit's JSON report, which has a result code for each test."""
+def count(path):
+    """(passed, failed) of the report, which has a result code for each test. Without a report, lit
+    has failed."""
     if not path.exists():
         return 0, 1
     codes = [test["code"] for test in json.loads(path.read_text())["tests"]]
@@ -20,22 +21,8 @@ def count_lit(path):
     return passed, len(codes) - passed - skipped
 
 
-def count_unit(log):
-    """(passed, failed) of the JSON report that GoogleTest wrote beside the log of a program. If the
-    program ended without a report, it counts as one failure."""
-    report = log.with_suffix(".json")
-    if not report.exists():
-        return 0, 1
-    totals = json.loads(report.read_text())
-    failed = totals["failures"] + totals["errors"]
-    return totals["tests"] - failed - totals["disabled"], failed
-
-
 def main():
-    directory = pathlib.Path(sys.argv[1])
-    counts = [count_lit(directory / "lit.json")]
-    counts += [count_unit(log) for log in sorted(directory.glob("*.unit.log"))]
-    passed, failed = (sum(column) for column in zip(*counts))
+    passed, failed = count(pathlib.Path(sys.argv[1]))
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed != 0 or passed == 0)
 

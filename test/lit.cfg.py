@@ -10,7 +10,7 @@ import lit.formats
 config.name = "zero"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "corpus", "data", "unit"]
+config.excludes = ["Inputs", "corpus", "data"]
 config.test_source_root = os.path.dirname(__file__)
 source = os.path.dirname(config.test_source_root)
 build = os.path.abspath(lit_config.params.get("build", os.path.join(source, "build")))

@@ -72,6 +72,8 @@ protected:
       ::setenv("ZERO_TEST_RANK", std::to_string(rank).c_str(), 1);
       ::setenv("ZERO_TEST_FOLDER", folder.c_str(), 1);
       ::setenv("TMPDIR", folder.c_str(), 1); // files that a rank leaves are removed with the folder
+      for (const char *variable : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_OUTPUT"})
+        ::unsetenv(variable); // a rank is not a shard
       const std::string filter = "--gtest_filter=*." + name;
       ::execl("/proc/self/exe", "/proc/self/exe", filter.c_str(), "--gtest_brief=1", nullptr);
       ::_exit(127);

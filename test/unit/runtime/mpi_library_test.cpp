@@ -33,7 +33,8 @@ TEST(MpiLibrary, NamesWhatVariablesNameIfItIsMissing) {
 }
 
 TEST(MpiLibrary, RefusesFilesThatAreNotMpi) {
-  const std::string text = testing::TempDir() + "zero-mpi-text.so";
+  const std::string text =
+      testing::TempDir() + "zero-mpi-text-" + std::to_string(::getpid()) + ".so";
   std::ofstream(text) << "no library\n";
   expectError({{"ZERO_MPI", text}}, ZERO_RT_NOT_FOUND, text);
   std::filesystem::remove(text);
@@ -68,7 +69,8 @@ TEST(MpiLibrary, LaunchersChooseTheFamily) {
 /// Expects an error with `part` if the plugin is a link to `target`. Each target needs a folder of
 /// its own: a library stays loaded under its path.
 static void expectRefused(const char *name, const std::string &target, const std::string &part) {
-  const std::filesystem::path folder = testing::TempDir() + "zero-mpi-" + name;
+  const std::filesystem::path folder =
+      testing::TempDir() + "zero-mpi-" + std::to_string(::getpid()) + "-" + name;
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
   std::ofstream(folder / "text") << "no library\n";
