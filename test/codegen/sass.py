@@ -1,8 +1,8 @@
 """Machine code of GPUs, as nvdisasm prints it.
 
-usage: sass.py PTXAS NVDISASM FILE.ptx...
+usage: sass.py PTXAS NVDISASM ARCHITECTURES FILE.ptx...
 
-As a program it assembles texts for several GPUs and checks all code: no thread has local memory,
+As a program it assembles texts for GPUs (sm_80,sm_90) and checks all code: no thread has local memory,
 which spills and arrays with a variable index use, or stores bytes in a loop.
 """
 
@@ -14,7 +14,6 @@ from pathlib import Path
 
 from zero_test import Checks
 
-ARCHITECTURES = ("sm_80", "sm_90", "sm_100")
 FUNCTION = re.compile(r"^\.text\.(\S+):$", re.MULTILINE)
 LABEL = re.compile(r"^(\.L\w+):")
 BRANCH = re.compile(r"\bBRA\b.*?`\((\.L\w+)\)")
@@ -67,11 +66,11 @@ def check_machine_code(checks, nvdisasm, cubin, label):
 
 
 def main():
-    ptxas, nvdisasm, *texts = sys.argv[1:]
+    ptxas, nvdisasm, architectures, *texts = sys.argv[1:]
     checks, count = Checks(), 0
     with tempfile.TemporaryDirectory() as folder:
         for text in texts:
-            for architecture in ARCHITECTURES:
+            for architecture in architectures.split(","):
                 label = f"{Path(text).stem} for {architecture}"
                 cubin = Path(folder) / "code.cubin"
                 done, report = assemble(ptxas, text, architecture, cubin)

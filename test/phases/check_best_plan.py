@@ -1,7 +1,9 @@
 """A plan with everything left to the planner is as fast in zero-sim as the best of all plans that
 flags can say, for several budgets. On small programs all of these are compiled.
 
-usage: check_best_plan.py DATA WORK
+usage: check_best_plan.py DATA WORK [EVERY]
+
+EVERY: of so many of the plans below, one is compiled (1).
 """
 
 import itertools
@@ -82,11 +84,11 @@ def check(checks, case, label, every):
 
 
 def main():
-    data, work = sys.argv[1:]
+    data, work, *sparse = sys.argv[1:]
     checks = Checks()
     for model, flags, machine, every in CASES:
         case = Case(data, Path(work), model, flags, machine)
-        check(checks, case, f"{model} on {machine}", every)
+        check(checks, case, f"{model} on {machine}", every * int(sparse[0] if sparse else 1))
     checks.finish()
 
 
