@@ -24,8 +24,8 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpuMachine(llvm::StringRef 
 llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module,
                                                       llvm::TargetMachine &machine);
 
-/// A copy of `module` after LLVM's O3, which LLVM's verifier accepts; no loop becomes a call but of
-/// C's memory functions.
+/// A copy of `module` after LLVM's O3, without the SLP vectorizer if that breaks the copy; no loop
+/// becomes a call but of C's memory functions.
 std::unique_ptr<llvm::Module> optimise(const llvm::Module &module, llvm::TargetMachine &machine);
 
 /// Whether `name` is a function of C's math library on doubles that kernels may call:

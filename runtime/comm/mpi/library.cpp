@@ -96,14 +96,13 @@ static Status chooseFamilies(const Environment &environment, std::span<const Fam
 }
 
 Status checkStartedByMpi(const Environment &environment) {
-  std::string names;
-  for (auto [variable, abi] : kLauncherVariables) {
-    if (valueOf(environment, variable))
-      return {};
-    addToList(names, variable);
-  }
-  if (valueOf(environment, "ZERO_MPI_ABI"))
+  std::span<const Family> families;
+  std::string because, names;
+  ZERO_RT_TRY(chooseFamilies(environment, families, because));
+  if (!because.empty())
     return {};
+  for (auto [variable, abi] : kLauncherVariables)
+    addToList(names, variable);
   return fail(
       ZERO_RT_INVALID_ARGUMENT,
       "expected a launcher of MPI to have started this process, but none of its variables is "
