@@ -4,6 +4,7 @@ one large batch, which numpy computes in fp64, or say that they do not.
 usage: check_whole_batch.py DATA WORK
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -292,7 +293,9 @@ def check_cases(checks, work):
         path = graph.work / "m.zexe"
         report = graph.compile_to(path, *SGD, f"--ranks={ranks}", *flags,
                                   f"--micro-batches={micro_batches}")
-        checks.that("--loss-mean" not in report, f"{label}: {report}")
+        # The constants of this model may be parameters: that warning is not of the loss.
+        checks.that(not re.search("warning: (?!the exporter does not record)", report),
+                    f"{label}: {report}")
         checks.that("over all ranks and micro-batches" in report, f"{label}: no remark: {report}")
         result = graph.run(path, 1)
         checks.that(abs(result.losses[0] / expected - 1) < 1e-6,

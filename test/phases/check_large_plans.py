@@ -23,6 +23,7 @@ CASES = [  # flags, expected text of the report
     (["--zero-stage=3", "--mesh=data=64,tensor=16", "--checkpoint=layer", "--partition-activations"],
      "ZeRO stage 3 on 64 x 16 ranks (data x tensor), 174604836864 parameters"),
     (["--zero-stage=3", "--ranks=64", "--checkpoint=auto", "--memory-budget=80GiB"], "plan: stage 3"),
+    (["--zero=auto", "--ranks=64", "--memory-budget=80GiB", "--machine=h100"], "plan: stage 3"),
     (AUTO, "tiles of parameters above"),
 ]
 TRIED = re.compile(r"fastest of (\d+) plans by the planner's cost model, (\d+) of them built")
