@@ -15,8 +15,8 @@ namespace zero::rt {
 using Primitive = dnnl::matmul::primitive_desc;
 
 namespace {
-/// Where an operand with gaps is packed: `offset` bytes into the workspace, in the order in which
-/// the copy runs along its contiguous direction. `size`: bytes of an element of both.
+/// Where an operand is copied: `offset` bytes into the workspace, in the order in which the copy
+/// runs along its contiguous direction. `size`: bytes of an element of both.
 struct Packing {
   Matrix from, to;
   uint64_t offset;
@@ -47,6 +47,7 @@ struct Matmul::State {
   bool chooseReordered();
   std::optional<Primitive> find(size_t inner, bool any, bool freeB = false) const;
   std::optional<Packing> pack(Matrix &matrix, DType type);
+  Packing copy(Matrix &matrix, const Matrix &to, DType type);
   void placeScratchpad();
   bool isTrivial() const { return plan.isEmpty() || plan.a.columns == 0; }
   size_t outer() const { return plan.batch.size() - inner; }
@@ -121,7 +122,16 @@ std::optional<Primitive> Matmul::State::find(size_t inner, bool any, bool freeB)
   return found;
 }
 
-/// Replaces `matrix` by a dense copy at the end of the workspace, if it has gaps.
+/// Replaces `matrix` by a copy in the layout `to` at the end of the workspace.
+Packing Matmul::State::copy(Matrix &matrix, const Matrix &to, DType type) {
+  Packing packing{matrix, to, workspace, sizeOf(type)};
+  const int64_t longest = std::max(to.rows * to.strides[0], to.columns * to.strides[1]);
+  workspace += alignUp(uint64_t(longest) * sizeOf(type));
+  matrix = to;
+  return packing;
+}
+
+/// Replaces `matrix` by a dense copy, if it has gaps.
 std::optional<Packing> Matmul::State::pack(Matrix &matrix, DType type) {
   if (matrix.isDense())
     return std::nullopt;
@@ -130,10 +140,7 @@ std::optional<Packing> Matmul::State::pack(Matrix &matrix, DType type) {
     dense.strides = {matrix.columns, 1};
   else
     dense.strides = {1, matrix.rows};
-  Packing packing{matrix, dense, workspace, sizeOf(type)};
-  workspace += alignUp(uint64_t(matrix.elements()) * sizeOf(type));
-  matrix = dense;
-  return packing;
+  return copy(matrix, dense, type);
 }
 
 /// False if there is no `brg` for it, or none that needs B reordered.
@@ -180,7 +187,14 @@ bool Matmul::State::choose() {
   packA = packB = packC = std::nullopt;
   workspace = 0;
   // What remains for bf16 is slower than conversion to f32, and allocates.
-  return types.operands == ZERO_RT_F32 && attempt(plan.batch.size(), /*any=*/true) && commit();
+  if (types.operands != ZERO_RT_F32)
+    return false;
+  size_t dims = plan.batch.size();
+  if (auto layout = layoutForCaches(plan)) {
+    packA = copy(plan.a, *layout, types.operands);
+    dims = 0;
+  }
+  return attempt(dims, /*any=*/true) && commit();
 }
 
 /// The scratchpad follows the packed operands. Both primitives use it, one after the other.
@@ -277,7 +291,7 @@ Status Matmul::makeCall(std::unique_ptr<LibraryCall> &call) const {
   }
 }
 
-/// Calls body(offset in gaps, offset in dense, length, step in gaps) for each run
+/// Calls body(offset in the operand, offset in the copy, length, step in the operand) for each run
 /// of the packed operand.
 template <typename Body>
 static void forEachRun(const Packing &packing, Body body) {
@@ -285,15 +299,18 @@ static void forEachRun(const Packing &packing, Body body) {
   int64_t runs = rows ? packing.from.rows : packing.from.columns;
   int64_t length = rows ? packing.from.columns : packing.from.rows;
   for (int64_t run = 0; run < runs; ++run)
-    body(run * packing.from.strides[rows ? 0 : 1], run * length, length,
+    body(run * packing.from.strides[rows ? 0 : 1], run * packing.to.strides[rows ? 0 : 1], length,
          packing.from.strides[rows ? 1 : 0]);
 }
 
 template <typename T>
 static void copyIn(const Packing &packing, const T *from, T *to) {
   forEachRun(packing, [&](int64_t gaps, int64_t dense, int64_t length, int64_t step) {
-    for (int64_t i = 0; i < length; ++i)
-      to[dense + i] = from[gaps + i * step];
+    if (step == 1)
+      std::copy_n(from + gaps, length, to + dense);
+    else
+      for (int64_t i = 0; i < length; ++i)
+        to[dense + i] = from[gaps + i * step];
   });
 }
 
@@ -368,8 +385,8 @@ void Matmul::Call::runEmpty(char *bias, char *residual, char *c) const {
   });
 }
 
-/// The dense copy of the operand at `from`, if it has gaps. `packed` is the operand that was copied
-/// last: one that is repeated is copied once.
+/// The copy of the operand at `from`, if it is copied. `last` is the operand that was copied last:
+/// one that is repeated is copied once.
 static char *packed(const std::optional<Packing> &packing, char *from, char *workspace,
                     const char *&last) {
   if (!packing)

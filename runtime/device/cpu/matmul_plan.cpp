@@ -155,4 +155,18 @@ Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan) {
   return {};
 }
 
+std::optional<Matrix> layoutForCaches(const MatmulPlan &plan) {
+  constexpr int64_t kSharedSets = 2048 / sizeof(float), kCacheLine = 64 / sizeof(float);
+  const auto &[row, column] = plan.a.strides;
+  if (row != 1 || column % kSharedSets != 0 || plan.a.columns == 1)
+    return std::nullopt;
+  // oneDNN 2.6, src/cpu/x64/gemm/gemm_driver.cpp, nocopy_checker_avx2.
+  const bool isInPlace = 1.0 / double(plan.c.rows) + 1.0 / double(plan.c.columns) >= 0.0038;
+  // An element that is copied must be used so often that the copy is worth its time.
+  constexpr int64_t kUses = 64;
+  if (!isInPlace || plan.c.columns < kUses)
+    return std::nullopt;
+  return Matrix{plan.a.rows, plan.a.columns, {1, plan.a.rows + kCacheLine}};
+}
+
 } // namespace zero::rt

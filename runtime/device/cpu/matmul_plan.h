@@ -11,6 +11,7 @@
 #include "runtime/format/format.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace zero::rt {
@@ -51,6 +52,11 @@ struct MatmulPlan {
 /// Fails with an error that names the reason if strides do not match the sizes or two elements of C
 /// share an address.
 Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan);
+
+/// The layout that A is copied to where oneDNN would read it slowly, if there is one. Its
+/// `gemm:jit` multiplies matrices where they lie if a side of C is short. Columns of A that are a
+/// multiple of 2 KiB apart then share sets of the first-level cache, which halves the speed.
+std::optional<Matrix> layoutForCaches(const MatmulPlan &plan);
 
 } // namespace zero::rt
 

@@ -41,8 +41,10 @@ static Status boundOf(const proto::Matmul &desc, uint64_t threads, uint64_t &byt
   const uint64_t a = bytesOfBlocks(plan.a, size), b = bytesOfBlocks(plan.b, size);
   const uint64_t c = bytesOfBlocks(plan.c, sizeof(float));
   // Operands with gaps are copied in full, as is a B that is reordered.
-  const uint64_t copies = (plan.a.isDense() ? 0 : a) +
-                          (plan.b.isDense() && !plan.reorderB ? 0 : b) + (plan.c.isDense() ? 0 : c);
+  uint64_t copies = (plan.a.isDense() ? 0 : a) + (plan.b.isDense() && !plan.reorderB ? 0 : b) +
+                    (plan.c.isDense() ? 0 : c);
+  if (auto layout = layoutForCaches(plan))
+    copies += bytesOfBlocks({layout->strides[1], layout->columns, {}}, size);
   bytes = copies + threads * (std::min(a + b + c, kMostOfThread) + kBookkeeping);
   return {};
 }

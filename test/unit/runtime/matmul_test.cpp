@@ -117,6 +117,17 @@ TEST(Matmul, RepeatedOperands) {
   check(Case({5}, 1, 12, 8, {8, 8, 1}, {0, 12, 1}, {12, 12, 1}).accumulate());
 }
 
+TEST(Matmul, ColumnsThatShareSetsOfTheCache) {
+  // One matrix, and three with one A for all and rows of A that are not used.
+  Case one({}, 512, 64, 20, {1, 512}, {64, 1}, {64, 1});
+  Case three({3}, 300, 70, 20, {0, 1, 1024}, {1400, 1, 20}, {21000, 70, 1});
+  for (const Case &data : {one, three}) {
+    check(data);
+    check(Case(data).alpha(0.5f).withBias().accumulate());
+    check(Case(data).withBias().withResidual());
+  }
+}
+
 TEST(Matmul, NoContiguousDirection) {
   check(Case({2}, 9, 7, 11, {500, 44, 2}, {400, 3, 50}, {300, 30, 4}).accumulate().withBias());
   check(Case({2}, 9, 7, 11, {500, 44, 2}, {400, 3, 50}, {300, 30, 4}).withResidual().withBias());
@@ -257,7 +268,8 @@ TEST(Matmul, PortableWorkspaceSuffices) {
   for (auto [m, n, k] :
        {std::array{1, 1, 1}, std::array{33, 47, 29}, std::array{1024, 512, 2048},
         std::array{512, 2048, 1024}, std::array{1000, 30, 4000}, std::array{8, 3000, 100},
-        std::array{70, 530, 9000}, std::array{4096, 256, 64}, std::array{2, 7, 20000}})
+        std::array{70, 530, 9000}, std::array{4096, 256, 64}, std::array{2, 7, 20000},
+        std::array{1024, 128, 700}})
     for (int layout = 0; layout < 16; ++layout) {
       const int64_t gap = layout & 8 ? 5 : 0;
       Case data({3}, m, n, k, {0, 0, 0}, {0, 0, 0}, {0, 0, 0});
