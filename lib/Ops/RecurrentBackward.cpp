@@ -19,14 +19,14 @@ namespace {
 class Backward : RecurrentKernel {
 public:
   Backward(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder)
-      : RecurrentKernel(node, inputs, builder, GradOperand::Gates) {}
+      : RecurrentKernel(node, inputs, builder, GradOperand::Gates, GradOperand::Transposed) {}
 
   void run(Lowered &lowered);
 
 private:
   /// The loop-carried values: the results (the third is that of an LSTM or a GRU), and those of a
   /// chunk.
-  enum Slot : unsigned { Gates, Initial, Third, State, CellState, Candidate, Reset, Count };
+  enum Slot : unsigned { Gates, Initial, Third, State, CellState, Candidate, Product, Count };
 
   void runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry);
   void runStep(ImplicitLocOpBuilder &in, Value chunk, Value step, Carry &carry);
@@ -37,7 +37,8 @@ private:
   void candidateGru(const Place &place, Carry &carry);
   void resetGru(const Place &place, Carry &carry);
   void multiplyBack(ImplicitLocOpBuilder &in, Value chunk, Value step, Value gates,
-                    int64_t firstGate, int64_t endGate, Slot into, Carry &carry);
+                    int64_t firstGate, int64_t endGate, Carry &carry);
+  void addProduct(ImplicitLocOpBuilder &in, Carry &carry);
 
   Number ofState(const Place &p, const Carry &carry);
   void carryOn(const Place &p, Carry &carry, Value active, Number next, Number whole);
@@ -57,24 +58,29 @@ void Backward::carryOn(const Place &p, Carry &carry, Value active, Number next, 
   carry[State] = with(p.b, carry[State], {p.row, p.unit}, chosen(active, next, whole).value);
 }
 
-/// Adds the gradients of gates [firstGate, endGate), times their recurrent weights, to
-/// slot `into`.
+/// Multiplies the gradients of gates [firstGate, endGate) by their recurrent weights.
 void Backward::multiplyBack(ImplicitLocOpBuilder &in, Value chunk, Value step, Value gates,
-                            int64_t firstGate, int64_t endGate, Slot into, Carry &carry) {
-  ProductShape shape{rows, 0, form.hidden, (endGate - firstGate) * form.hidden};
-  int64_t first = firstGate * form.hidden;
-  carry[into] = multiplied(
+                            int64_t firstGate, int64_t endGate, Carry &carry) {
+  const Value weights = inputs[GradOperand::Transposed];
+  const bool isPacked = tensorType(weights).getRank() == 3;
+  const int64_t first = firstGate * form.hidden, end = endGate * form.hidden;
+  ProductShape shape{rows, 0, isPacked ? width / kBlockColumns : width, end - first, first, 0};
+  carry[Product] = multiplied(
       in, shape,
       [&](ImplicitLocOpBuilder &s, Value row, Value k) {
         return at(s, gates, {step, chunk, row, shifted(s, k, first)});
       },
-      [&](ImplicitLocOpBuilder &s, Value column, Value k) {
-        return at(s, inputs[GradOperand::Transposed], {column, shifted(s, k, first)});
-      },
-      [&](ImplicitLocOpBuilder &s, Value row, Value column, Value out) {
-        return at(s, out, {row, column});
-      },
-      carry[into]);
+      weights, carry[Product]);
+}
+
+/// Adds the product to the gradient of the state.
+void Backward::addProduct(ImplicitLocOpBuilder &in, Carry &carry) {
+  forPoints(in, rows, form.hidden, carry,
+            [&](ImplicitLocOpBuilder &s, Value row, Value unit, Carry &values) {
+              Place p{s, {}, {}, row, unit};
+              Number sum = own(p, values[State]) + own(p, values[Product]);
+              values[State] = with(s, values[State], {row, unit}, sum.value);
+            });
 }
 
 void Backward::stepRnn(const Place &p, Carry &carry) {
@@ -159,21 +165,21 @@ void Backward::candidateGru(const Place &p, Carry &carry) {
   const Activation &f = form.activations[0], &g = form.activations[1];
   Value active = isActive(p, GradOperand::Lengths);
   Number xz = gruGate(p, 0), z = f.value(xz);
-  Number xh = own(p, carry[Candidate]), candidate = g.value(xh);
+  Number xh = own(p, carry[Candidate]) + inStep(p, inputs[GradOperand::Gates], 2);
+  Number candidate = g.value(xh);
   Number before = inStep(p, inputs[GradOperand::Previous]);
   Number state = ofState(p, carry), zero = state.constant(0);
   Number dz = state * (before - candidate) * f.slope(xz, z);
   Number dh = state * (1.0 - z) * g.slope(xh, candidate);
   carry[Gates] = putStep(p, carry[Gates], chosen(active, dz, zero).value, 0);
   carry[Gates] = putStep(p, carry[Gates], chosen(active, dh, zero).value, 2);
-  carry[Reset] = with(p.b, carry[Reset], {p.row, p.unit}, zero.value);
   carryOn(p, carry, active, state * z, state);
 }
 
 /// Gate r, from the gradient of the reset state.
 void Backward::resetGru(const Place &p, Carry &carry) {
   const Activation &f = form.activations[0];
-  Number xr = gruGate(p, 1), r = f.value(xr), ofReset = own(p, carry[Reset]);
+  Number xr = gruGate(p, 1), r = f.value(xr), ofReset = own(p, carry[Product]);
   Number dr = ofReset * inStep(p, inputs[GradOperand::Previous]) * f.slope(xr, r);
   carry[Gates] = putStep(p, carry[Gates], dr.value, 1);
   Number state = own(p, carry[State]) + ofReset * r;
@@ -196,23 +202,17 @@ void Backward::runResettingGru(ImplicitLocOpBuilder &in, Value chunk, Value step
               values[0] = putStep(p, values[0], kept.value);
             });
   carry[Third] = reset[0];
-  const int64_t first = 2 * form.hidden;
-  carry[Candidate] = multiplied(
-      in, {rows, 0, form.hidden, form.hidden},
+  carry[Candidate] = multiplyGates(
+      in, GradOperand::Weights, 2, 3,
       [&](ImplicitLocOpBuilder &s, Value row, Value k) {
         return at(s, carry[Third], {step, chunk, row, k});
       },
-      [&](ImplicitLocOpBuilder &s, Value column, Value k) {
-        return at(s, inputs[GradOperand::Weights], {shifted(s, column, first), k});
-      },
-      [&](ImplicitLocOpBuilder &s, Value row, Value column, Value) {
-        return at(s, inputs[GradOperand::Gates], {step, chunk, row, shifted(s, column, first)});
-      },
-      carry[Candidate]);
+      carry[Candidate], 0);
   visit(&Backward::candidateGru);
-  multiplyBack(in, chunk, step, carry[Gates], 2, 3, Reset, carry);
+  multiplyBack(in, chunk, step, carry[Gates], 2, 3, carry);
   visit(&Backward::resetGru);
-  multiplyBack(in, chunk, step, carry[Gates], 0, 2, State, carry);
+  multiplyBack(in, chunk, step, carry[Gates], 0, 2, carry);
+  addProduct(in, carry);
 }
 
 void Backward::runStep(ImplicitLocOpBuilder &in, Value chunk, Value step, Carry &carry) {
@@ -226,7 +226,8 @@ void Backward::runStep(ImplicitLocOpBuilder &in, Value chunk, Value step, Carry 
               : form.cell == Cell::LSTM ? stepLstm(p, values)
                                         : stepRnn(p, values);
             });
-  multiplyBack(in, chunk, step, carry[isGru ? Third : Gates], 0, form.gates(), State, carry);
+  multiplyBack(in, chunk, step, carry[isGru ? Third : Gates], 0, form.gates(), carry);
+  addProduct(in, carry);
 }
 
 void Backward::runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry) {
@@ -235,9 +236,9 @@ void Backward::runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry) {
   if (isLstm)
     carry[CellState] = loaded(in, GradOperand::LastCell, chunk);
   if (form.cell == Cell::GRU && !form.linearBeforeReset) {
-    carry[Candidate] = scratch(in, form.hidden);
-    carry[Reset] = scratch(in, form.hidden);
+    carry[Candidate] = scratch(in, width);
   }
+  carry[Product] = scratch(in, width);
   repeatOver(in, form.steps, carry, [&](ImplicitLocOpBuilder &s, Value index, Carry &values) {
     runStep(s, chunk, stepOf(s, index, /*fromLast=*/true), values);
   });

@@ -20,7 +20,7 @@ namespace {
 class Forward : RecurrentKernel {
 public:
   Forward(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder)
-      : RecurrentKernel(node, inputs, builder, StepsOperand::Gates) {}
+      : RecurrentKernel(node, inputs, builder, StepsOperand::Gates, StepsOperand::Weights) {}
 
   void run(Lowered &lowered);
 
@@ -30,8 +30,9 @@ private:
 
   void runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry);
   void runStep(ImplicitLocOpBuilder &in, Value chunk, Value step, Carry &carry);
-  void multiply(ImplicitLocOpBuilder &in, Value chunk, Value step, int64_t firstGate,
-                int64_t endGate, Value state, bool addsInput, Carry &carry);
+  void multiply(ImplicitLocOpBuilder &in, int64_t firstGate, int64_t endGate, Value state,
+                Carry &carry);
+  Number gate(const Place &p, const Carry &carry, int64_t index);
   void finishLstm(const Place &place, Carry &carry);
   void finishGru(const Place &place, Carry &carry);
   void finishRnn(const Place &place, Carry &carry);
@@ -47,25 +48,18 @@ bool Forward::isRead(unsigned index) {
   return node->use_empty() || !node.getOutputs()[index].use_empty();
 }
 
-/// Computes gates [firstGate, endGate): `state` times their recurrent weights, plus the terms of
-/// the input or of the bias of a GRU's candidate.
-void Forward::multiply(ImplicitLocOpBuilder &in, Value chunk, Value step, int64_t firstGate,
-                       int64_t endGate, Value state, bool addsInput, Carry &carry) {
-  ProductShape shape{rows, firstGate * form.hidden, endGate * form.hidden, form.hidden};
-  auto start = [&](ImplicitLocOpBuilder &s, Value row, Value column, Value) -> Value {
-    if (addsInput)
-      return at(s, inputs[StepsOperand::Gates], {step, chunk, row, column});
-    if (!has(StepsOperand::CandidateBias))
-      return constant(s, element, 0);
-    return at(s, inputs[StepsOperand::CandidateBias], shifted(s, column, -2 * form.hidden));
-  };
-  carry[Gates] = multiplied(
-      in, shape,
+/// Multiplies `state` by the recurrent weights of gates [firstGate, endGate).
+void Forward::multiply(ImplicitLocOpBuilder &in, int64_t firstGate, int64_t endGate, Value state,
+                       Carry &carry) {
+  carry[Gates] = multiplyGates(
+      in, StepsOperand::Weights, firstGate, endGate,
       [&](ImplicitLocOpBuilder &s, Value row, Value k) { return at(s, state, {row, k}); },
-      [&](ImplicitLocOpBuilder &s, Value column, Value k) {
-        return at(s, inputs[StepsOperand::Weights], {column, k});
-      },
-      start, carry[Gates]);
+      carry[Gates], firstGate * width);
+}
+
+/// What a gate's activation sees: the products of the state and of the input.
+Number Forward::gate(const Place &p, const Carry &carry, int64_t index) {
+  return own(p, carry[Gates], index) + inStep(p, inputs[StepsOperand::Gates], index);
 }
 
 /// Notes the new state of a unit, unless its sequence has ended.
@@ -77,17 +71,19 @@ void Forward::keep(const Place &p, Carry &carry, Number state) {
 }
 
 void Forward::finishRnn(const Place &p, Carry &carry) {
-  keep(p, carry, form.activations[0].value(own(p, carry[Gates])));
+  keep(p, carry, form.activations[0].value(gate(p, carry, 0)));
 }
 
 /// Gates z, r and h.
 void Forward::finishGru(const Place &p, Carry &carry) {
   const Activation &f = form.activations[0], &g = form.activations[1];
-  Number z = f.value(own(p, carry[Gates], 0)), state = own(p, carry[State]);
-  Number candidate = own(p, carry[Gates], 2);
+  Number z = f.value(gate(p, carry, 0)), state = own(p, carry[State]);
+  Number candidate = own(p, carry[Gates], 2), input = inStep(p, inputs[StepsOperand::Gates], 2);
+  if (form.linearBeforeReset && has(StepsOperand::CandidateBias))
+    candidate = candidate + peephole(p, StepsOperand::CandidateBias, 0);
   if (form.linearBeforeReset)
-    candidate =
-        inStep(p, inputs[StepsOperand::Gates], 2) + f.value(own(p, carry[Gates], 1)) * candidate;
+    candidate = f.value(gate(p, carry, 1)) * candidate;
+  candidate = input + candidate;
   keep(p, carry, (1.0 - z) * g.value(candidate) + z * state);
 }
 
@@ -95,15 +91,15 @@ void Forward::finishGru(const Place &p, Carry &carry) {
 void Forward::finishLstm(const Place &p, Carry &carry) {
   const Activation &f = form.activations[0];
   Number before = own(p, carry[CellState]);
-  auto gate = [&](int64_t index, int64_t peep, Number cell) {
-    Number x = own(p, carry[Gates], index);
+  auto activated = [&](int64_t index, int64_t peep, Number cell) {
+    Number x = gate(p, carry, index);
     return f.value(
         has(StepsOperand::Peepholes) ? x + peephole(p, StepsOperand::Peepholes, peep) * cell : x);
   };
-  Number input = gate(0, 0, before);
-  Number forget = form.inputForget ? 1.0 - input : gate(2, 2, before);
-  Number cell = forget * before + input * form.activations[1].value(own(p, carry[Gates], 3));
-  Number output = gate(1, 1, cell);
+  Number input = activated(0, 0, before);
+  Number forget = form.inputForget ? 1.0 - input : activated(2, 2, before);
+  Number cell = forget * before + input * form.activations[1].value(gate(p, carry, 3));
+  Number output = activated(1, 1, cell);
   Number state = output * form.activations[2].value(cell);
   cell = chosen(isActive(p, StepsOperand::Lengths), cell, before);
   carry[CellState] = with(p.b, carry[CellState], {p.row, p.unit}, cell.value);
@@ -114,21 +110,19 @@ void Forward::finishLstm(const Place &p, Carry &carry) {
 
 void Forward::runStep(ImplicitLocOpBuilder &in, Value chunk, Value step, Carry &carry) {
   const bool isGru = form.cell == Cell::GRU;
-  multiply(in, chunk, step, 0, isGru ? 2 : form.gates(), carry[State], true, carry);
+  multiply(in, 0, isGru ? 2 : form.gates(), carry[State], carry);
   if (isGru && !form.linearBeforeReset) {
     Carry reset{carry[Reset]};
     forPoints(in, rows, form.hidden, reset,
               [&](ImplicitLocOpBuilder &s, Value row, Value unit, Carry &values) {
                 Place p{s, chunk, step, row, unit};
-                Number kept =
-                    form.activations[0].value(own(p, carry[Gates], 1)) * own(p, carry[State]);
+                Number kept = form.activations[0].value(gate(p, carry, 1)) * own(p, carry[State]);
                 values[0] = with(s, values[0], {row, unit}, kept.value);
               });
     carry[Reset] = reset[0];
   }
   if (isGru)
-    multiply(in, chunk, step, 2, 3, form.linearBeforeReset ? carry[State] : carry[Reset],
-             !form.linearBeforeReset, carry);
+    multiply(in, 2, 3, form.linearBeforeReset ? carry[State] : carry[Reset], carry);
   forPoints(
       in, rows, form.hidden, carry,
       [&](ImplicitLocOpBuilder &s, Value row, Value unit, Carry &values) {
@@ -139,7 +133,7 @@ void Forward::runStep(ImplicitLocOpBuilder &in, Value chunk, Value step, Carry &
 
 void Forward::runChunk(ImplicitLocOpBuilder &in, Value chunk, Carry &carry) {
   carry[State] = loaded(in, StepsOperand::Initial, chunk);
-  carry[Gates] = scratch(in, form.gates() * form.hidden);
+  carry[Gates] = scratch(in, form.gates() * width);
   if (form.cell == Cell::GRU && !form.linearBeforeReset)
     carry[Reset] = scratch(in, form.hidden);
   if (isLstm()) {

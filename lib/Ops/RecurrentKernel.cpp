@@ -32,10 +32,12 @@ static bool hasBatch(onnx::NodeOp node, unsigned operand) {
 }
 
 RecurrentKernel::RecurrentKernel(onnx::NodeOp node, ValueRange operands, OpBuilder &builder,
-                                 unsigned gatesOperand)
+                                 unsigned gatesOperand, unsigned weightsOperand)
     : node(node), b(node.getLoc(), builder), form(node),
       element(tensorType(operands[gatesOperand]).getElementType()), rows(rowsTogether(form.batch)),
-      chunks(form.batch / rows), inputs(operands) {
+      chunks(form.batch / rows), width(form.hidden), inputs(operands) {
+  if (tensorType(inputs[weightsOperand]).getRank() == 3)
+    width = llvm::alignTo(form.hidden, kBlockColumns);
   for (auto [index, input] : llvm::enumerate(inputs))
     if (input && hasBatch(node, index))
       input = reshaped(b, input, cutBatch(tensorType(input), chunks, rows));
@@ -62,6 +64,15 @@ SmallVector<Value> RecurrentKernel::forChunks(unsigned slots, CarryBody visit) {
 
 Value RecurrentKernel::scratch(ImplicitLocOpBuilder &in, int64_t columns) const {
   return empty(in, local(columns));
+}
+
+Value RecurrentKernel::multiplyGates(ImplicitLocOpBuilder &in, unsigned weights, int64_t firstGate,
+                                     int64_t endGate, ElementAt left, Value out,
+                                     int64_t firstColumn) {
+  const bool isPacked = tensorType(inputs[weights]).getRank() == 3;
+  const int64_t each = isPacked ? width / kBlockColumns : width;
+  ProductShape shape{rows, firstGate * each, endGate * each, form.hidden, 0, firstColumn};
+  return multiplied(in, shape, left, inputs[weights], out);
 }
 
 Value RecurrentKernel::loaded(ImplicitLocOpBuilder &outer, unsigned operand, Value chunk) {
@@ -91,7 +102,7 @@ Value RecurrentKernel::stepOf(ImplicitLocOpBuilder &in, Value index, bool fromLa
 }
 
 Number RecurrentKernel::own(const Place &p, Value tensor, int64_t gate) const {
-  return number(p, at(p.b, tensor, {p.row, shifted(p.b, p.unit, gate * form.hidden)}));
+  return number(p, at(p.b, tensor, {p.row, shifted(p.b, p.unit, gate * width)}));
 }
 
 Number RecurrentKernel::inStep(const Place &p, Value tensor, int64_t gate, int64_t later) const {

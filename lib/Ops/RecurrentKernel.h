@@ -13,7 +13,7 @@ namespace zero::ops {
 class RecurrentKernel {
 public:
   RecurrentKernel(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBuilder &builder,
-                  unsigned gatesOperand);
+                  unsigned gatesOperand, unsigned weightsOperand);
 
 protected:
   /// A row, its unit and the step that is computed, inside the loops.
@@ -33,6 +33,10 @@ protected:
   }
   /// A tensor of `columns` for each row of the chunk at `carry`'s place.
   mlir::Value scratch(mlir::ImplicitLocOpBuilder &b, int64_t columns) const;
+  /// Writes the products of `left` with the rows of gates [firstGate, endGate) of the weights in
+  /// operand `weights` to `out`, from column `firstColumn` on.
+  mlir::Value multiplyGates(mlir::ImplicitLocOpBuilder &b, unsigned weights, int64_t firstGate,
+                            int64_t endGate, ElementAt left, mlir::Value out, int64_t firstColumn);
   /// Operand `index`, [batch, hidden], of the chunk; zeros where it is not given.
   mlir::Value loaded(mlir::ImplicitLocOpBuilder &b, unsigned operand, mlir::Value chunk);
   /// Copies a chunk's `value` into `into` [chunks, rows, hidden].
@@ -42,7 +46,7 @@ protected:
   mlir::Value stepOf(mlir::ImplicitLocOpBuilder &b, mlir::Value index, bool fromLast) const;
 
   Number number(const Place &p, mlir::Value value) const { return {&p.b, value}; }
-  /// The element of a local tensor for the unit of gate `gate`.
+  /// The element of a local tensor for the unit of gate `gate`, of which each has `width` columns.
   Number own(const Place &p, mlir::Value tensor, int64_t gate = 0) const;
   /// The element of operand or result `tensor`, [steps, chunks, rows, columns].
   Number inStep(const Place &p, mlir::Value tensor, int64_t gate = 0, int64_t later = 0) const;
@@ -62,6 +66,7 @@ protected:
   RecurrentForm form;
   mlir::Type element;
   int64_t rows, chunks;
+  int64_t width; ///< columns of a gate in products: `hidden`, or those of blocks
   llvm::SmallVector<mlir::Value> inputs; ///< those with a batch have it cut
 };
 

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
@@ -102,44 +103,94 @@ static Value forTiles(ImplicitLocOpBuilder &b, int64_t begin, int64_t end, int64
   return carried;
 }
 
-/// The sums of a tile, row by row.
-static Values sumsOfTile(ImplicitLocOpBuilder &b, int64_t depth, ValueRange rows,
-                         ValueRange columns, Type element, ElementAt left, ElementAt right) {
-  Values zeros(rows.size() * columns.size(), constant(b, element, 0));
-  return repeat(b, depth, zeros, [&](ImplicitLocOpBuilder &in, Value k, ValueRange sums) -> Values {
-    Values factors, next;
-    for (Value column : columns)
-      factors.push_back(right(in, column, k));
-    for (Value row : rows) {
-      Value value = left(in, row, k);
-      for (Value factor : factors) {
-        Value term = arith::MulFOp::create(in, value, factor, arith::FastMathFlags::contract);
-        next.push_back(
-            arith::AddFOp::create(in, sums[next.size()], term,
-                                  arith::FastMathFlags::contract | arith::FastMathFlags::reassoc));
-      }
-    }
-    return next;
-  });
+/// `start`, and the `count` - 1 indices after it.
+static Values indicesFrom(ImplicitLocOpBuilder &b, Value start, int64_t count) {
+  Values indices;
+  for (int64_t i = 0; i < count; ++i)
+    indices.push_back(shifted(b, start, i));
+  return indices;
 }
 
-Value multiplied(ImplicitLocOpBuilder &b, const ProductShape &shape, ElementAt left,
-                 ElementAt right,
-                 llvm::function_ref<Value(ImplicitLocOpBuilder &, Value, Value, Value)> start,
+static constexpr auto kContract = arith::FastMathFlags::contract;
+
+/// The sums of a tile, row by row.
+static Values sumsOfTile(ImplicitLocOpBuilder &b, const ProductShape &shape, ValueRange rows,
+                         ValueRange columns, ElementAt left, Value weights) {
+  Values zeros(rows.size() * columns.size(),
+               constant(b, getElementTypeOrSelf(weights.getType()), 0));
+  return repeat(b, shape.depth, zeros,
+                [&](ImplicitLocOpBuilder &in, Value k, ValueRange sums) -> Values {
+                  Values factors, next;
+                  for (Value column : columns)
+                    factors.push_back(at(in, weights, {column, shifted(in, k, shape.firstTerm)}));
+                  for (Value row : rows) {
+                    Value value = left(in, row, k);
+                    for (Value factor : factors) {
+                      Value term = arith::MulFOp::create(in, value, factor, kContract);
+                      next.push_back(arith::AddFOp::create(
+                          in, sums[next.size()], term, kContract | arith::FastMathFlags::reassoc));
+                    }
+                  }
+                  return next;
+                });
+}
+
+/// The sums of a block, a vector for each row.
+static Values sumsOfBlock(ImplicitLocOpBuilder &b, const ProductShape &shape, ValueRange rows,
+                          Value block, ElementAt left, Value weights) {
+  auto type = VectorType::get({kBlockColumns}, getElementTypeOrSelf(weights.getType()));
+  Value zero = arith::ConstantOp::create(b, type, b.getZeroAttr(type));
+  return repeat(b, shape.depth, Values(rows.size(), zero),
+                [&](ImplicitLocOpBuilder &in, Value k, ValueRange sums) -> Values {
+                  Value first = arith::ConstantIndexOp::create(in, 0);
+                  Value factors = vector::TransferReadOp::create(
+                      in, type, weights, ValueRange{block, shifted(in, k, shape.firstTerm), first},
+                      constant(in, type.getElementType(), 0), ArrayRef<bool>{true});
+                  Values next;
+                  for (auto [row, sum] : llvm::zip(rows, sums)) {
+                    Value value = vector::BroadcastOp::create(in, type, left(in, row, k));
+                    Value term = arith::MulFOp::create(in, value, factors, kContract);
+                    next.push_back(arith::AddFOp::create(in, sum, term, kContract));
+                  }
+                  return next;
+                });
+}
+
+static Value multipliedByBlocks(ImplicitLocOpBuilder &b, const ProductShape &shape, ElementAt left,
+                                Value weights, Value out) {
+  auto ofBlock = [&](ImplicitLocOpBuilder &outer, Value block, Value carried) {
+    Value width = arith::ConstantIndexOp::create(outer, kBlockColumns);
+    Value scaled = arith::MulIOp::create(outer, shifted(outer, block, -shape.begin), width);
+    Value column = shifted(outer, scaled, shape.firstColumn);
+    return forTiles(outer, 0, shape.rows, kTileRows, carried,
+                    [&](ImplicitLocOpBuilder &in, Value row, int64_t height, Value values) {
+                      Values rows = indicesFrom(in, row, height);
+                      Values sums = sumsOfBlock(in, shape, rows, block, left, weights);
+                      for (auto [r, sum] : llvm::zip(rows, sums))
+                        values = vector::TransferWriteOp::create(
+                                     in, sum, values, ValueRange{r, column}, ArrayRef<bool>{true})
+                                     .getResult();
+                      return values;
+                    });
+  };
+  // All rows of a block, which stays in the nearest cache.
+  return forTiles(b, shape.begin, shape.end, 1, out,
+                  [&](ImplicitLocOpBuilder &in, Value block, int64_t, Value carried) {
+                    return ofBlock(in, block, carried);
+                  });
+}
+
+Value multiplied(ImplicitLocOpBuilder &b, const ProductShape &shape, ElementAt left, Value weights,
                  Value out) {
-  Type element = tensorType(out).getElementType();
+  if (tensorType(weights).getRank() == 3)
+    return multipliedByBlocks(b, shape, left, weights, out);
   auto tile = [&](ImplicitLocOpBuilder &in, Value row, int64_t height, Value column, int64_t width,
                   Value carried) {
-    Values rows, columns;
-    for (int64_t i = 0; i < height; ++i)
-      rows.push_back(shifted(in, row, i));
-    for (int64_t i = 0; i < width; ++i)
-      columns.push_back(shifted(in, column, i));
-    Values sums = sumsOfTile(in, shape.depth, rows, columns, element, left, right);
+    Values rows = indicesFrom(in, row, height), columns = indicesFrom(in, column, width);
+    Values sums = sumsOfTile(in, shape, rows, columns, left, weights);
     for (auto [i, sum] : llvm::enumerate(sums)) {
-      Value r = rows[i / width], n = columns[i % width];
-      Value value = arith::AddFOp::create(in, start(in, r, n, carried), sum);
-      carried = with(in, carried, {r, n}, value);
+      Value to = shifted(in, columns[i % width], shape.firstColumn - shape.begin);
+      carried = with(in, carried, {rows[i / width], to}, sum);
     }
     return carried;
   };

@@ -52,20 +52,23 @@ mlir::Value shifted(mlir::ImplicitLocOpBuilder &b, mlir::Value index, int64_t by
 using ElementAt = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value row,
                                                  mlir::Value column)>;
 
-/// Columns [begin, end) of a product of `rows` rows, sums of `depth` terms.
+/// Columns in a block of packed weights: 64 bytes of f32, a vector of AVX-512 or two of AVX2.
+inline constexpr int64_t kBlockColumns = 16;
+
+/// A product of `rows` rows with weights, sums of `depth` terms. The weights are [columns, terms],
+/// or packed as [blocks, terms, kBlockColumns]. `begin` and `end` are columns or blocks.
 struct ProductShape {
   int64_t rows, begin, end, depth;
+  int64_t firstTerm = 0;   ///< of the weights
+  int64_t firstColumn = 0; ///< of the result
 };
 
-/// Writes start(r, n, out) + sum over k of left(r, k) right(n, k) to out[r, n]. The sums
-/// run along k in vectors, a tile of rows and columns at a time; their order is LLVM's, the
-/// same in every run.
+/// Writes the sum over k of left(r, k) times weights[n, firstTerm + k], n from `begin` on, to
+/// out[r, n], n from `firstColumn` on, a tile of rows and columns at a time. With packed weights a
+/// vector has the sums of a block, each in the order of k. Otherwise sums run along k in vectors,
+/// in LLVM's order, the same in every run.
 mlir::Value multiplied(mlir::ImplicitLocOpBuilder &b, const ProductShape &shape, ElementAt left,
-                       ElementAt right,
-                       llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::Value row,
-                                                      mlir::Value column, mlir::Value out)>
-                           start,
-                       mlir::Value out);
+                       mlir::Value weights, mlir::Value out);
 
 /// Rows of a batch of `batch` that one iteration of the outermost loop takes: threads share
 /// these iterations.

@@ -18,6 +18,8 @@ void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   TileVocabularyOptions parts;
   parts.bytes = logitsBytes(options);
   pm.addPass(createTileVocabulary(parts));
+  if (options.kernels.device == Device::Cpu)
+    pm.addPass(createPackRecurrentWeights());
   if (options.import.forwardOnly)
     return;
   // Before values are recomputed, since these nodes read some.

@@ -42,14 +42,18 @@ static int64_t repetitions(Operation *op) {
 }
 
 static int64_t flopsOf(Operation *op) {
-  if (op->getNumResults() != 1 || !isa<FloatType>(op->getResult(0).getType()))
+  if (op->getNumResults() != 1)
+    return 0;
+  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+  const int64_t lanes = vector ? vector.getNumElements() : 1;
+  if (!isa<FloatType>(vector ? vector.getElementType() : op->getResult(0).getType()))
     return 0;
   if (isa<math::FmaOp>(op))
-    return 2;
+    return 2 * lanes;
   bool counts = isa<math::MathDialect>(op->getDialect()) ||
                 isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
                     arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp>(op);
-  return counts ? 1 : 0;
+  return counts ? lanes : 0;
 }
 
 static int64_t bytesOf(Type type) {

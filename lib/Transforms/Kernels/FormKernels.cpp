@@ -13,6 +13,7 @@
 #include "zero/Transforms/Kernels/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"

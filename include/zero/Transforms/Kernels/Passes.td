@@ -70,7 +70,8 @@ def FormKernels : Pass<"zero-form-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect", "::zero::ZeroDialect"];
+                           "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect",
+                           "::zero::ZeroDialect"];
 }
 
 def DeduplicateKernels : Pass<"zero-deduplicate-kernels", "::mlir::ModuleOp"> {

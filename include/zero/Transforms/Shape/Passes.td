@@ -104,6 +104,27 @@ def AddIntoTables : Pass<"zero-add-into-tables", "::mlir::ModuleOp"> {
   }];
 }
 
+def PackRecurrentWeights : Pass<"zero-pack-recurrent-weights", "::mlir::ModuleOp"> {
+  let summary = "Reorder the recurrent weights of LSTM, GRU and RNN for vectors";
+  let description = [{
+    A step of a recurrent layer multiplies a few rows of states by all recurrent weights. With the
+    weights of 16 units next to each other, a vector has the sums of 16 units, and a block of
+    weights stays in the nearest cache for all rows. Weights are reordered once in a pass over all
+    steps, and in f32 if they have 16 bits. The columns of each gate are padded to whole blocks.
+
+    Kernels of GPUs read weights as they are.
+
+    ```mlir
+    %s:4 = onnx.node "LSTM"(%gates, %r, ...) ... : (tensor<9x8x40xf32>, tensor<40x10xf32>, ...)  // before
+    %0 = onnx.node "Reshape"(%r, ...) ...    // after: 4 gates of 10 units
+    %1 = onnx.node "Pad"(%0, ...) ...        // 4 gates of 16
+    %2 = onnx.node "Transpose"(%1) ...       // 4 blocks of 10 terms of 16 units
+    %s:4 = onnx.node "LSTM"(%gates, %2, ...) ... : (tensor<9x8x40xf32>, tensor<4x10x16xf32>, ...)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def RecomputeCheap : Pass<"zero-recompute-cheap", "::mlir::ModuleOp"> {
   let summary = "Recompute cheap values in backward instead of saving them";
   let description = [{
