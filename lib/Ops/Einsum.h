@@ -7,9 +7,10 @@
 
 namespace zero::ops {
 
-/// Rewrites an Einsum of one operand or of three and more, with an ellipsis, with an
-/// index twice in an operand or with a dimension of one that is broadcast, to sums
-/// and to Einsums of two operands without any of this. Those it leaves alone.
+/// Rewrites an Einsum of one operand or of three and more, with an ellipsis, with an index twice in
+/// an operand or with a dimension of one that is broadcast, to sums and to Einsums of two operands
+/// without any of this. Of those, products whose innermost dimension is one of a batch get it
+/// first. Others it leaves alone.
 llvm::LogicalResult expandEinsum(onnx::NodeOp node, NodeBuilder &builder,
                                  llvm::SmallVectorImpl<mlir::Value> &results);
 

@@ -5,6 +5,10 @@
 // the two. A broadcast dimension of one is dropped. Then the operands are multiplied from the left,
 // and each product sums over the indices that are not needed later.
 //
+// Matrices whose elements are a batch apart, as the modes of a spectral layer in
+// "bixy,ioxy->boxy" (Li et al., arXiv 2010.08895), are transposed so that the batch comes first:
+// libraries multiply matrices whose rows or columns are contiguous.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Einsum.h"
@@ -37,7 +41,11 @@ public:
   LogicalResult parse();
   /// Whether two operands need none of the rewrites.
   bool isPlain();
+  /// Whether an index of the batch is the innermost of an operand or of the result, and the
+  /// products have rows, columns and terms.
+  bool isBatchInnermost() const;
   Value build();
+  Value buildBatchFirst();
 
 private:
   LogicalResult refuse(const Twine &reason) {
@@ -54,6 +62,9 @@ private:
   void dropBroadcast();
   Term multiply(const Term &a, const Term &c, const std::string &kept);
   Value sum(const Term &term);
+  Value inOrder(const Term &term, StringRef order);
+  bool isBatch(char index) const;
+  std::string batchFirst(StringRef indices) const;
 
   onnx::NodeOp node;
   NodeBuilder &builder;
@@ -246,9 +257,16 @@ Term Former::multiply(const Term &a, const Term &c, const std::string &kept) {
   return {kept, product.getResult(0)};
 }
 
+/// `term` with its dimensions in another order.
+Value Former::inOrder(const Term &term, StringRef order) {
+  auto axes =
+      llvm::map_to_vector(order, [&](char index) { return int64_t(term.indices.find(index)); });
+  return llvm::is_sorted(axes) ? term.value : builder.transpose(term.value, axes);
+}
+
 /// `term` summed over the indices that the result lacks, in the order of the result.
 Value Former::sum(const Term &term) {
-  SmallVector<int64_t> axes, order;
+  SmallVector<int64_t> axes;
   std::string rest;
   for (auto [dim, index] : llvm::enumerate(term.indices)) {
     if (result.find(index) == std::string::npos)
@@ -256,10 +274,7 @@ Value Former::sum(const Term &term) {
     else
       rest += index;
   }
-  Value value = builder.reduceSum(term.value, axes, /*keepdims=*/false);
-  for (char index : result)
-    order.push_back(rest.find(index));
-  return llvm::is_sorted(order) ? value : builder.transpose(value, order);
+  return inOrder({rest, builder.reduceSum(term.value, axes, /*keepdims=*/false)}, result);
 }
 
 Value Former::build() {
@@ -280,6 +295,46 @@ Value Former::build() {
   return terms.size() == 1 ? sum(product) : product.value;
 }
 
+/// Of two operands.
+bool Former::isBatch(char index) const {
+  return terms[0].has(index) && terms[1].has(index) && StringRef(result).contains(index);
+}
+
+std::string Former::batchFirst(StringRef indices) const {
+  std::string batch, others;
+  for (char index : result)
+    if (isBatch(index))
+      batch += index;
+  for (char index : indices)
+    if (!isBatch(index))
+      others += index;
+  return batch + others;
+}
+
+bool Former::isBatchInnermost() const {
+  int64_t rows = 1, columns = 1, depth = 1;
+  for (auto [index, extent] : extents)
+    if (!isBatch(index) && terms[0].has(index) && terms[1].has(index))
+      depth *= extent;
+    else if (!isBatch(index) && StringRef(result).contains(index))
+      (terms[0].has(index) ? rows : columns) *= extent;
+  if (rows == 1 || columns == 1 || depth == 1)
+    return false;
+  return llvm::any_of(ArrayRef<StringRef>{terms[0].indices, terms[1].indices, result},
+                      [&](StringRef indices) {
+                        auto isLong = [&](char index) { return extents.at(index) > 1; };
+                        return isBatch(*llvm::find_if(llvm::reverse(indices), isLong));
+                      });
+}
+
+Value Former::buildBatchFirst() {
+  for (Term &term : terms) {
+    const std::string indices = batchFirst(term.indices);
+    term = {indices, inOrder(term, indices)};
+  }
+  return inOrder(multiply(terms[0], terms[1], batchFirst(result)), result);
+}
+
 LogicalResult expandEinsum(onnx::NodeOp node, NodeBuilder &builder,
                            SmallVectorImpl<Value> &results) {
   Former former(node, builder);
@@ -287,6 +342,8 @@ LogicalResult expandEinsum(onnx::NodeOp node, NodeBuilder &builder,
     return failure();
   if (!former.isPlain())
     results.push_back(former.build());
+  else if (former.isBatchInnermost())
+    results.push_back(former.buildBatchFirst());
   return success();
 }
 

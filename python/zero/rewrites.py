@@ -191,6 +191,15 @@ def _einsum(original, equation, *operands):
                          add(product(a, d), product(b, c), 1))
 
 
+def _zeros(original, *_, **__):
+    """Complex zeros from pairs of real ones: graphs have no complex constants."""
+    result = original()
+    if not result.is_complex():
+        return result
+    return torch.view_as_complex(torch.zeros((*result.shape, 2), dtype=result.dtype.to_real(),
+                                             device=result.device))
+
+
 def _setitem(original, target, index, value):
     """Assigns the parts of complex numbers."""
     if not target.is_complex():
@@ -222,6 +231,7 @@ _RULES = {
     torch.linalg.det: _det, torch.det: _det, torch.Tensor.det: _det,
     functional.ctc_loss: _ctc_loss, torch.ctc_loss: _ctc_loss,
     torch.einsum: _einsum, torch.Tensor.__setitem__: _setitem,
+    torch.zeros: _zeros, torch.zeros_like: _zeros, torch.Tensor.new_zeros: _zeros,
 }
 if hasattr(functional, "grouped_mm"):
     _RULES[functional.grouped_mm] = _grouped_mm

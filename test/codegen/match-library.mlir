@@ -323,3 +323,21 @@ func.func private @halves(%x: tensor<1024x64xbf16>, %w: tensor<64x512xf32>) -> t
   %p = linalg.matmul ins(%a, %w : tensor<1024x64xf32>, tensor<64x512xf32>) outs(%f : tensor<1024x512xf32>) -> tensor<1024x512xf32>
   return %p : tensor<1024x512xf32>
 }
+
+// Products of vectors that are a batch apart are loops along the batch.
+
+// CHECK-LABEL: func.func private @interleaved
+// CHECK-NOT: zero.library
+// CHECK: linalg.generic
+func.func private @interleaved(%a: tensor<2x3x40xf32>, %b: tensor<3x40xf32>) -> tensor<2x40xf32> attributes {zero.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x40xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x40xf32>) -> tensor<2x40xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(b, x, i) -> (b, i, x)>, affine_map<(b, x, i) -> (i, x)>, affine_map<(b, x, i) -> (b, x)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<2x3x40xf32>, tensor<3x40xf32>) outs(%f : tensor<2x40xf32>) {
+  ^bb0(%u: f32, %v: f32, %o: f32):
+    %m = arith.mulf %u, %v : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x40xf32>
+  return %p : tensor<2x40xf32>
+}

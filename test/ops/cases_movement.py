@@ -204,7 +204,11 @@ def products():
     yield Case("Gemm", [a, b, None], {"alpha": 0.25}, grad=(0, 1), grad_tol=1e-6)
     for equation, a, b in [("bij,bjk->bik", (2, 3, 4), (2, 4, 2)), ("i,j->ij", (3,), (4,)),
                            ("bhqd,bkhd->bhqk", (2, 2, 3, 4), (2, 5, 2, 4)),
-                           ("ij,kj", (2, 3), (4, 3)), ("ij,ij->", (2, 3), (2, 3))]:
+                           ("ij,kj", (2, 3), (4, 3)), ("ij,ij->", (2, 3), (2, 3)),
+                           # The batch is the innermost dimension of all sides, or of one, and of
+                           # products of vectors.
+                           ("bixy,ioxy->boxy", (2, 3, 2, 3), (3, 4, 2, 3)),
+                           ("ibu,bio->obu", (3, 2, 1), (2, 3, 4)), ("bix,ix->bx", (2, 3, 5), (3, 5))]:
         yield Case("Einsum", [f64(*a), f64(*b)], {"equation": equation}, grad=(0, 1),
                    grad_tol=1e-6)
 

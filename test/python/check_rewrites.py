@@ -121,8 +121,9 @@ class Spectrum(nn.Module):
         y = self.layer(x)
         frequencies = torch.fft.rfft(y[:, None])[..., :5]
         low = torch.einsum("bim,im->bim", frequencies, torch.view_as_complex(self.mixing))
-        mixed = functional.pad(torch.view_as_real(low), (0, 0, 0, 28))
-        y = y + torch.fft.irfft(torch.view_as_complex(mixed), n=64)[:, 0]
+        mixed = torch.zeros(low.shape[0], 1, 33, dtype=torch.cfloat)
+        mixed[..., :5] = low
+        y = y + torch.fft.irfft(mixed, n=64)[:, 0]
         spectra = [torch.stft(each, 16, 4, window=self.window, return_complex=True).abs()
                    for each in (y, t)]
         return (spectra[0] - spectra[1]).abs().mean()

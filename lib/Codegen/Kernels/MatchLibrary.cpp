@@ -198,6 +198,8 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
       given.push_back(getElementTypeOrSelf(kernel.getResultTypes().front()));
     const SmallVector<Type> types = target.isGpu() ? operandTypesOnGpu(given) : given;
     const ArrayAttr stored = storedTypes(context, types);
+    if (!target.isGpu() && matched.matmul.isBatchInnermost())
+      return remarkCompiled(kernel, llvm::createStringError("its matrices are interleaved"));
     // Arguments in 16 bits are copied in blocks of few rows, for which reordering is not
     // beneficial.
     const bool reorder = !target.isGpu() && !stored && matched.matmul.reordersB();

@@ -252,6 +252,16 @@ bool Matmul::reordersB() const {
   return isCopied ? m >= 1024 : m >= 512 && k >= kDeep;
 }
 
+bool Matmul::isBatchInnermost() const {
+  auto isInterleaved = [&](ArrayRef<int64_t> strides, int64_t rows, int64_t columns) {
+    const bool isContiguous = (rows > 1 && strides.end()[-2] == 1) ||
+                              (columns > 1 && strides.back() == 1) || rows * columns == 1;
+    return !isContiguous && llvm::is_contained(strides.drop_back(2), 1);
+  };
+  return isInterleaved(aStrides, m, k) || isInterleaved(bStrides, k, n) ||
+         isInterleaved(cStrides, m, n);
+}
+
 std::optional<MatchedMatmul> Matcher::run() {
   auto end = kernel.getBody().front().getTerminator();
   if (end->getNumOperands() != 1)

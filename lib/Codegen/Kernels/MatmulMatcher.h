@@ -18,6 +18,10 @@ struct Matmul {
   /// Whether the library first reorders all of B. Depends only on the shape, and holds where
   /// measurements showed it to be faster ("Choice of call" in docs/benchmarks.md).
   bool reordersB() const;
+
+  /// Whether an operand or C is contiguous along a dimension of the batch, and not along its rows
+  /// or columns: a library would copy each matrix, or read it element by element.
+  bool isBatchInnermost() const;
 };
 
 /// A product and the arguments of the kernel that are its A, B, bias and

@@ -43,6 +43,20 @@ func.func @none(%s: tensor<6x5xf32>, %l: tensor<6xi64>) -> tensor<6xf32> {
   return %y : tensor<6xf32>
 }
 
+// The batch "xy" comes first in a product of matrices, as libraries expect it. A product of vectors
+// stays as it is.
+// CHECK-LABEL: func.func @batch
+// CHECK-DAG: %[[A:.*]] = onnx.node "Transpose"(%arg0) {perm = array<i64: 2, 3, 0, 1>} {{.*}} -> tensor<5x6x2x3xf32>
+// CHECK-DAG: %[[B:.*]] = onnx.node "Transpose"(%arg1) {perm = array<i64: 2, 3, 0, 1>} {{.*}} -> tensor<5x6x3x4xf32>
+// CHECK: %[[C:.*]] = onnx.node "Einsum"(%[[A]], %[[B]]) {equation = "xybi,xyio->xybo"}
+// CHECK: onnx.node "Transpose"(%[[C]]) {perm = array<i64: 2, 3, 0, 1>} {{.*}} -> tensor<2x4x5x6xf32>
+// CHECK: onnx.node "Einsum"(%arg0, %arg2) {equation = "bixy,ixy->bxy"}
+func.func @batch(%a: tensor<2x3x5x6xf32>, %b: tensor<3x4x5x6xf32>, %c: tensor<3x5x6xf32>) -> (tensor<2x4x5x6xf32>, tensor<2x5x6xf32>) {
+  %y = onnx.node "Einsum"(%a, %b) {equation = "bixy,ioxy->boxy"} opset 18 : (tensor<2x3x5x6xf32>, tensor<3x4x5x6xf32>) -> tensor<2x4x5x6xf32>
+  %z = onnx.node "Einsum"(%a, %c) {equation = "bixy,ixy->bxy"} opset 18 : (tensor<2x3x5x6xf32>, tensor<3x5x6xf32>) -> tensor<2x5x6xf32>
+  return %y, %z : tensor<2x4x5x6xf32>, tensor<2x5x6xf32>
+}
+
 // -----
 
 // With --loss-mean=local each rank divides by its own count.
