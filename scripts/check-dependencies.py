@@ -78,7 +78,7 @@ RULES = {
     "runtime/include": [],
     "runtime/support": [RT_API],
     "runtime/format": [RT_API, "runtime/support", "protobuf"],
-    "runtime/processes": [RT_API, "runtime/support", "runtime/comm/mpi/mpi.h"],
+    "runtime/processes": [RT_API, "runtime/support", "runtime/comm/mpi/mpi.h", "sodium"],
     "runtime/verify": [RT_API, "runtime/support", "runtime/format"],
     "runtime/io": [RT_API, "runtime/support", "protobuf", "zlib", "flatbuffers"],
     "runtime/checkpoint": [RT_API, "runtime/support", "runtime/format", "runtime/io", "protobuf",
@@ -148,7 +148,7 @@ def directory_of(path):
 def target_of(include):
     """The target of an #include: a directory, a library with its path, or None for std."""
     if "/" not in include:
-        return "zlib" if include == "zlib.h" else None
+        return {"zlib.h": "zlib", "sodium.h": "sodium"}.get(include)
     if include.startswith("zero_rt/"):
         return "runtime/include/" + include
     parts = include.removeprefix("include/").split("/")

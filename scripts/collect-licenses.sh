@@ -9,7 +9,7 @@ to=$1
 # Linked statically or compiled in, then bundled as shared libraries.
 debian=(
   libmlir-22-dev llvm-22-dev liblld-22-dev libflatbuffers-dev
-  libdnnl2 ocl-icd-libopencl1 libgomp1 libprotobuf32 liburing2 libzstd1 zlib1g
+  libdnnl2 ocl-icd-libopencl1 libgomp1 libprotobuf32 libsodium23 liburing2 libzstd1 zlib1g
 )
 
 rm -rf "$to"

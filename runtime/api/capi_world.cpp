@@ -20,6 +20,8 @@ static Status findLaunch(const zero_rt_world_options &options, LaunchInfo &launc
   launch.process = options.process;
   launch.processes = options.processes;
   launch.meeting = options.meeting;
+  if (const char *secret = std::getenv("ZERO_JOB_SECRET"))
+    launch.secret = secret;
   return {};
 }
 
@@ -31,6 +33,9 @@ zero_rt_status zero_rt_world_open(const zero_rt_world_options *given, zero_rt_wo
       options = *given;
     WorldOptions wanted;
     ZERO_RT_TRY(findLaunch(options, wanted.launch));
+    if (options.secret)
+      wanted.launch.secret = options.secret;
+    wanted.interface = options.interface ? options.interface : "";
     wanted.about = options.about ? options.about : "";
     wanted.timeoutSeconds = options.timeout_seconds;
     std::unique_ptr<zero_rt_world> made;
@@ -47,9 +52,13 @@ void zero_rt_world_close(zero_rt_world *world) { delete world; }
 
 void zero_rt_world_describe(const zero_rt_world *world, zero_rt_world_info *info) {
   const World &own = *world->world;
-  *info = {
-      own.process(),     own.processes(), own.node(), own.nodes(), nameOf(own.getLaunch().launcher),
-      own.libraryBytes()};
+  *info = {own.process(),
+           own.processes(),
+           own.node(),
+           own.nodes(),
+           nameOf(own.getLaunch().launcher),
+           own.libraryBytes(),
+           own.listensAt().c_str()};
 }
 
 void zero_rt_world_fail(zero_rt_world *world, const char *reason) {

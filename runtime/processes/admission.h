@@ -3,49 +3,59 @@
 #ifndef RUNTIME_PROCESSES_ADMISSION_H
 #define RUNTIME_PROCESSES_ADMISSION_H
 
-#include "runtime/processes/handshake.h"
+#include "runtime/processes/hub_errors.h"
 
 #include <optional>
+#include <random>
 #include <vector>
 
 namespace zero::rt {
 
-/// A process that has connected to process 0. Anything may connect to a port: it is nobody until it
-/// has said a Hello of this job.
+/// A process that has connected to process 0. Anything may connect: it is no process of the job
+/// until it has proven that it knows the secret.
 struct Stranger {
   std::unique_ptr<Connection> connection;
   Time end = Time::max(); ///< of patience
   std::optional<Hello> hello = std::nullopt;
+  std::optional<Acquaintance> acquaintance = std::nullopt;
   bool isConfirmed = false, isRefused = false;
-  std::vector<Message> early = {}; ///< what came together with the confirmation
 };
 
-/// Accepts connections at process 0. Strangers that say nothing, or something else, hold up nobody.
+/// Accepts connections at process 0. Strangers cannot end the job or hold it up: each has one of a
+/// fixed number of places for a few seconds, and a random one of those that have said nothing
+/// leaves if all places are taken.
 class Admission {
 public:
-  /// Decides about a Hello: nothing, or the answer that refuses it.
-  using Check = std::function<std::optional<Message>(const Hello &hello)>;
-  using Admit = std::function<void(Stranger &&stranger)>;
+  using Admit = std::function<void(const Hello &hello, std::unique_ptr<Connection> connection)>;
 
-  Admission(Socket listener, const ProcessName &own, Check check, Admit admit)
-      : listener(std::move(listener)), own(own), check(std::move(check)), admit(std::move(admit)) {}
+  Admission(Socket listener, const ControlOptions &options, const ProcessName &own, Admit admit)
+      : listener(std::move(listener)), options(options), own(own), admit(std::move(admit)) {}
 
   void prepare(PollSet &polls);
   void serve(const PollSet &polls);
   /// Accepts no more.
   void close();
+  /// How many have left without joining, and why the last one did; empty: none.
+  std::string turnedAway() const;
 
 private:
   void accept();
-  bool take(Stranger &stranger, Message &&message) const;
+  void makePlace();
+  bool take(Stranger &stranger, Message &&message);
+  bool takeHello(Stranger &stranger, Message &&message);
+  void refuse(Stranger &stranger, Refusal why, const Status &status);
+  void turnAway(std::string why);
 
   Socket listener;
+  const ControlOptions &options;
   ProcessName own;
-  Check check;
   Admit admit;
   int slot = -1;
   Time pause = Time::min(); ///< until it accepts again, after an error
   std::vector<Stranger> strangers;
+  std::minstd_rand random; ///< which stranger leaves
+  uint64_t refused = 0;
+  std::string lastReason;
 };
 
 } // namespace zero::rt

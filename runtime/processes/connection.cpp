@@ -28,10 +28,15 @@ std::string Connection::lossText() const {
   return format("cannot be reached: %s", std::strerror(error));
 }
 
+void Connection::seal(Seal ofSent, Seal ofReceived) {
+  sealOfSent = std::move(ofSent);
+  sealOfReceived = std::move(ofReceived);
+}
+
 void Connection::send(Message message) {
   if (lost || finished)
     return;
-  outbox.push_back(std::move(message));
+  outbox.push_back(sealOfSent ? sealOfSent->close(message) : std::move(message));
   flush();
 }
 
@@ -108,7 +113,7 @@ bool Connection::receiveHeader() {
   received += count;
   if (received < sizeof(MessageHeader))
     return true;
-  if (header.bytes > limit)
+  if (header.bytes > limit + (sealOfReceived ? Seal::kBytes : 0))
     lose(EPROTO);
   body.clear();
   return !lost;
@@ -139,7 +144,7 @@ void Connection::receive(const std::function<bool(Message &&)> &take) {
     message.body = std::make_shared<const std::string>(std::move(body));
     body = {};
     received = 0;
-    if (!take(std::move(message)))
+    if ((sealOfReceived && !sealOfReceived->open(message)) || !take(std::move(message)))
       lose(EPROTO);
   }
 }

@@ -3,11 +3,12 @@
 #ifndef RUNTIME_PROCESSES_CONNECTION_H
 #define RUNTIME_PROCESSES_CONNECTION_H
 
-#include "runtime/processes/message.h"
+#include "runtime/processes/secret.h"
 #include "runtime/processes/socket.h"
 
 #include <deque>
 #include <functional>
+#include <optional>
 
 namespace zero::rt {
 
@@ -18,6 +19,8 @@ public:
   Connection(Socket socket, uint64_t limit) : socket(std::move(socket)), limit(limit) {}
 
   void setLimit(uint64_t bytes) { limit = bytes; }
+  /// Seals the messages that are sent from now on, and expects that of those that arrive.
+  void seal(Seal ofSent, Seal ofReceived);
 
   /// Sends the message, or as much of it as the kernel takes, and keeps the rest.
   void send(Message message);
@@ -49,6 +52,7 @@ private:
   bool lost = false, finished = false;
   int error = 0; ///< errno, or 0: the other end has closed it
 
+  std::optional<Seal> sealOfSent, sealOfReceived;
   std::deque<Message> outbox;
   uint64_t sent = 0; ///< bytes of the first message
 

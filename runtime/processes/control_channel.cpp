@@ -3,11 +3,23 @@
 #include "runtime/processes/control_channel.h"
 
 #include "runtime/processes/conversation.h"
+#include "runtime/processes/secret.h"
 
 namespace zero::rt {
 
 /// Longer texts would not fit into a Hello.
 static constexpr size_t kLongestText = 1024;
+
+Status checkSecret(const ControlOptions &options) {
+  if (options.address.starts_with("unix:") || options.secret.size() >= kShortestSecret)
+    return {};
+  return fail(
+      ZERO_RT_INVALID_ARGUMENT,
+      "processes that meet at %s need a secret of at least %zu characters, so that no other "
+      "user can join them: give all of them the same variable ZERO_JOB_SECRET, or "
+      "--join-secret=FILE, for example with the output of `openssl rand -hex 32`",
+      escape(options.address).c_str(), kShortestSecret);
+}
 
 static Status check(const ControlOptions &options) {
   if (options.processes < 1 || options.process < 0 || options.process >= options.processes)

@@ -23,13 +23,19 @@ namespace zero::rt {
 struct ControlOptions {
   int process = 0, processes = 1;
   /// "unix:@NAME", on one machine, or "tcp:HOST:PORT": process 0 listens there, the others connect.
-  /// If the port is taken, process 0 listens at one of the next 15, where the others look for it.
   std::string address;
+  std::vector<std::string> otherAddresses; ///< where others may reach process 0, too
   int listener = -1; ///< process 0: a socket that listens there already, which is taken over; or -1
   std::string job;   ///< processes of another job or version are refused
-  std::string about; ///< names this process in errors: "rank 2"; the host is added
+  /// What no other user knows: processes prove it to each other, and messages are sealed with it.
+  /// It may be empty for a local socket, where the kernel tells users apart.
+  std::string secret;
+  std::string about;           ///< names this process in errors: "rank 2"; the host is added
   double timeoutSeconds = 120; ///< of open() and of each collective
 };
+
+/// Fails if processes that do not meet at a local socket have no secret, or a short one.
+Status checkSecret(const ControlOptions &options);
 
 /// The connections of this process to the others of its job.
 ///

@@ -29,13 +29,17 @@ ControlChannel::Conversation::~Conversation() {
 }
 
 Status ControlChannel::Conversation::open() {
-  Address address;
-  if (options.processes > 1)
-    ZERO_RT_TRY(parseAddress(options.address, address));
+  std::vector<Address> addresses(1);
+  if (options.processes > 1) {
+    ZERO_RT_TRY(parseAddress(options.address, addresses.front()));
+    for (const std::string &other : options.otherAddresses)
+      ZERO_RT_TRY(parseAddress(other, addresses.emplace_back()));
+    ZERO_RT_TRY(checkSecret(options));
+  }
   hasLeft.resize(options.processes);
   const Time deadline = after(options.timeoutSeconds);
-  mail =
-      options.process == 0 ? makeHub(options, address, *this) : makeMember(options, address, *this);
+  mail = options.process == 0 ? makeHub(options, addresses.front(), *this)
+                              : makeMember(options, std::move(addresses), *this);
   ZERO_RT_TRY(mail->open(deadline));
   Lock lock(mail->mutex);
   return await(

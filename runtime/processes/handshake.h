@@ -1,4 +1,15 @@
 //===- handshake.h - how a process joins its job ----------------*- C++ -*-===//
+//
+//   process -> 0   Hello: who it is, and a challenge
+//   0 -> process   Welcome: who process 0 is, its challenge, and a proof that it knows the secret
+//   of
+//                  the job; or Refused, before anything is proven
+//   process -> 0   Confirm: the same proof
+//   0 -> process   Admitted or Refused. This message and all later ones are sealed.
+//
+// Proofs and the keys of seals depend on the secret, on both challenges and on all that was said.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_PROCESSES_HANDSHAKE_H
 #define RUNTIME_PROCESSES_HANDSHAKE_H
@@ -27,6 +38,7 @@ struct Hello {
   std::string version, job;
   int process = 0, processes = 1;
   ProcessName name;
+  std::string challenge;
 
   /// Of this process.
   static Hello own(const ControlOptions &options);
@@ -39,13 +51,44 @@ struct Hello {
 void append(std::string &body, const ProcessName &name);
 ProcessName readName(Fields &fields);
 
-/// An answer to a Hello.
+/// What process 0 says about itself.
+struct Welcome {
+  ProcessName name;
+  std::string challenge, proof;
+
+  Message encode() const;
+  static bool decode(const Message &message, Welcome &welcome);
+};
+
+/// What both sides prove. They have the same one if they know the same secret and have read what
+/// the other one has said.
+class Acquaintance {
+public:
+  Acquaintance(const std::string &secret, const Hello &hello, const Welcome &welcome);
+  /// Of process 0, in its Welcome, or of the other process, in its Confirm.
+  std::string proofOfHub() const { return proofOf(secret, "process 0", said); }
+  std::string proofOfMember() const { return proofOf(secret, "process", said); }
+  void sealAtHub(Connection &connection) const;
+  void sealAtMember(Connection &connection) const;
+
+private:
+  std::string secret, said;
+};
+
 Message handshakeMessage(Kind kind, std::string body = {});
 Message refusal(Refusal why, const Status &status);
 
-/// Finds process 0, which may start later, until `deadline`, and joins its job.
-Status joinJob(const ControlOptions &options, const Address &address, Time deadline,
-               std::unique_ptr<Connection> &connection, ProcessName &hub);
+/// A process that has joined.
+struct Joined {
+  std::unique_ptr<Connection> connection;
+  ProcessName hub;
+  std::vector<Message> early; ///< what came together with the last answer
+};
+
+/// Finds process 0, which may start later, until `deadline`, and joins its job. Nobody but process
+/// 0 can end the attempts.
+Status joinJob(const ControlOptions &options, const std::vector<Address> &addresses, Time deadline,
+               Joined &joined);
 
 } // namespace zero::rt
 

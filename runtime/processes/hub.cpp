@@ -30,13 +30,13 @@ private:
   void serve(const PollSet &polls) override;
   bool isClosed() const override;
 
-  std::optional<Message> check(const Hello &hello);
   /// Whether process `process` has ended, or the job.
   bool isOver(int process) const {
     return failure || (process > 0 && process < options.processes &&
                        (peers[process].hasLeft || peers[process].isLost));
   }
-  void admit(Stranger &&stranger);
+  Refusal refusalOf(const Hello &hello, const Status &status);
+  void admit(const Hello &hello, std::unique_ptr<Connection> connection);
 
   bool take(int from, Message &&message);
   void deliver(Message &&message);
@@ -62,47 +62,43 @@ Status Hub::open(Time deadline) {
   }
   Socket listener;
   ZERO_RT_TRY(options.listener >= 0 ? adoptListener(options.listener, listener)
-                                    : listenAt(address, listener));
-  admission.emplace(
-      std::move(listener), peers[0].name, [this](const Hello &hello) { return check(hello); },
-      [this](Stranger &&stranger) { admit(std::move(stranger)); });
+                                    : listenAt(address, deadline, listener));
+  admission.emplace(std::move(listener), options, peers[0].name,
+                    [this](const Hello &hello, std::unique_ptr<Connection> connection) {
+                      admit(hello, std::move(connection));
+                    });
   ZERO_RT_TRY(startThread());
   std::unique_lock lock(mutex);
   const auto isDone = [&] { return failure || joined == options.processes; };
   if (!changed.wait_until(lock, deadline, isDone))
-    failJob(kEveryone, notConnected(options, peers, address.text));
+    failJob(kEveryone, notConnected(options, peers, admission->turnedAway()));
   return failure.value_or(Status());
 }
 
-/// A process that does not fit ends a job that has not started, since it will not be complete.
-std::optional<Message> Hub::check(const Hello &hello) {
-  if (hello.job != options.job)
-    return refusal(Refusal::OtherJob,
-                   rt::fail(ZERO_RT_INVALID_ARGUMENT, "%s listens at %s for another job",
-                            peers[0].name.full().c_str(), address.text.c_str()));
-  const Status status = checkHello(options, peers, hello);
-  if (status.ok())
-    return std::nullopt;
+/// Why a process that knows the secret cannot join. One that does not fit ends a job that has not
+/// started, since it will not be complete.
+Refusal Hub::refusalOf(const Hello &hello, const Status &status) {
   if (joined < options.processes)
     failJob(kEveryone, status);
   else if (isOver(hello.process))
-    return refusal(Refusal::Ended, rt::fail(ZERO_RT_INVALID_ARGUMENT, "the job at %s has ended",
-                                            address.text.c_str()));
-  return refusal(Refusal::Mismatch, status);
+    return Refusal::Ended;
+  return Refusal::Mismatch;
 }
 
-void Hub::admit(Stranger &&stranger) {
-  const int process = stranger.hello->process;
-  if (check(*stranger.hello))
-    return; // another one was faster
-  peers[process] = {stranger.hello->name, std::move(stranger.connection)};
-  peers[process].connection->setLimit(kLargestMessage);
+void Hub::admit(const Hello &hello, std::unique_ptr<Connection> connection) {
+  if (const Status status = checkHello(options, peers, hello); !status.ok()) {
+    const Refusal why = refusalOf(hello, status);
+    connection->send(refusal(why, why == Refusal::Ended
+                                      ? rt::fail(ZERO_RT_INVALID_ARGUMENT,
+                                                 "the job at %s has ended", address.text.c_str())
+                                      : status));
+    return;
+  }
+  Peer &peer = peers[hello.process] = {hello.name, std::move(connection)};
+  peer.connection->setLimit(kLargestMessage);
+  peer.connection->send(handshakeMessage(Kind::Admitted));
   if (failure)
-    peers[process].connection->send(failureMessage(Kind::Failed, kEveryone, *failure));
-  for (Message &message : stranger.early)
-    if (!take(process, std::move(message)))
-      failJob(process, rt::fail(ZERO_RT_INTERNAL, "%s sent a message that is not understood",
-                                stranger.hello->name.full().c_str()));
+    peer.connection->send(failureMessage(Kind::Failed, kEveryone, *failure));
   if (++joined == options.processes && !failure)
     start();
 }

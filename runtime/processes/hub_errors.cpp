@@ -14,17 +14,24 @@ static std::string listOf(const std::vector<std::string> &names) {
   return shown < names.size() ? text + format(" and %zu others", names.size() - shown) : text;
 }
 
+Status checkVersion(const ProcessName &own, const Hello &hello) {
+  if (hello.protocol == kProtocol && hello.version == ZERO_VERSION)
+    return {};
+  const std::string other =
+      hello.protocol == kProtocol ? hello.name.full() : std::string("another process");
+  return fail(ZERO_RT_INVALID_ARGUMENT,
+              "all processes must have the same version: %s has %s (protocol %u), %s has %s "
+              "(protocol %u)",
+              own.full().c_str(), ZERO_VERSION, kProtocol, other.c_str(),
+              escape(hello.version.substr(0, 100)).c_str(), hello.protocol);
+}
+
 Status checkHello(const ControlOptions &options, const Peers &peers, const Hello &hello) {
   const auto refuse = [](std::string text) {
     return Status(ZERO_RT_INVALID_ARGUMENT, std::move(text));
   };
   const std::string own = peers[0].name.full(), other = hello.name.full();
-  if (hello.protocol != kProtocol || hello.version != ZERO_VERSION)
-    return refuse(format("all processes must have the same version: %s has %s (protocol %u), %s "
-                         "has %s (protocol %u)",
-                         own.c_str(), ZERO_VERSION, kProtocol,
-                         hello.protocol == kProtocol ? other.c_str() : "another process",
-                         escape(hello.version).c_str(), hello.protocol));
+  ZERO_RT_TRY(checkVersion(peers[0].name, hello));
   if (hello.processes != options.processes)
     return refuse(format("processes expect jobs of different sizes: %d processes by %s, %d by %s",
                          options.processes, own.c_str(), hello.processes, other.c_str()));
@@ -38,14 +45,16 @@ Status checkHello(const ControlOptions &options, const Peers &peers, const Hello
   return {};
 }
 
-Status notConnected(const ControlOptions &options, const Peers &peers, const std::string &address) {
+Status notConnected(const ControlOptions &options, const Peers &peers,
+                    const std::string &turnedAway) {
   std::vector<std::string> numbers;
   for (size_t process = 1; process < peers.size(); ++process)
     if (!peers[process].connection)
       numbers.push_back(std::to_string(process));
-  return fail(ZERO_RT_TIMEOUT, "process%s %s of %d did not connect to %s within %g s",
+  return fail(ZERO_RT_TIMEOUT, "process%s %s of %d did not connect to %s within %g s%s%s",
               numbers.size() == 1 ? "" : "es", listOf(numbers).c_str(), options.processes,
-              escape(address).c_str(), options.timeoutSeconds);
+              escape(options.address).c_str(), options.timeoutSeconds,
+              turnedAway.empty() ? "" : "; ", turnedAway.c_str());
 }
 
 Status differentCalls(const Peers &peers, const Gathering &gathering, const Message &part) {

@@ -17,11 +17,15 @@ struct Peer {
 
 using Peers = std::vector<Peer>; ///< by process; the first one is process 0
 
+/// Fails if the process that says `hello` has another version than this one, `own`.
+Status checkVersion(const ProcessName &own, const Hello &hello);
+
 /// Why a process of this job cannot join it, or ok.
 Status checkHello(const ControlOptions &options, const Peers &peers, const Hello &hello);
 
-/// Names those that have not connected.
-Status notConnected(const ControlOptions &options, const Peers &peers, const std::string &address);
+/// Names those that have not connected. `turnedAway`: what is known of connections of others.
+Status notConnected(const ControlOptions &options, const Peers &peers,
+                    const std::string &turnedAway);
 
 /// `process` gave `part` while the others wait for another collective.
 Status differentCalls(const Peers &peers, const Gathering &gathering, const Message &part);

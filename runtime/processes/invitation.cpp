@@ -2,14 +2,16 @@
 
 #include "runtime/processes/invitation.h"
 
+#include "runtime/processes/secret.h"
 #include "runtime/support/checked.h"
-#include "runtime/support/file.h"
+#include "runtime/support/temporary.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <bit>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sys/stat.h>
@@ -41,40 +43,61 @@ static std::vector<std::string> linesOf(std::string_view text) {
 // Networks
 //===----------------------------------------------------------------------===//
 
-/// The IPv4 addresses of this machine that others may reach.
-static std::vector<std::string> ownNetworks() {
-  std::vector<std::string> found;
+namespace {
+struct Network {
+  std::string interface, address; ///< "eth0", "10.0.0.1/24"
+  bool isLoopback;
+};
+} // namespace
+
+/// The IPv4 addresses of this machine.
+static std::vector<Network> ownNetworks() {
+  std::vector<Network> found;
   ifaddrs *all = nullptr;
   if (::getifaddrs(&all) != 0)
     return found;
   for (const ifaddrs *each = all; each; each = each->ifa_next) {
     if (!each->ifa_addr || !each->ifa_netmask || each->ifa_addr->sa_family != AF_INET ||
-        (each->ifa_flags & IFF_LOOPBACK) || !(each->ifa_flags & IFF_UP))
+        !(each->ifa_flags & IFF_UP))
       continue;
     char text[INET_ADDRSTRLEN];
     const auto *address = reinterpret_cast<const sockaddr_in *>(each->ifa_addr);
     const auto *mask = reinterpret_cast<const sockaddr_in *>(each->ifa_netmask);
     if (::inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text)))
-      found.push_back(format("%s/%d", text, std::popcount(mask->sin_addr.s_addr)));
+      found.push_back({each->ifa_name, format("%s/%d", text, std::popcount(mask->sin_addr.s_addr)),
+                       (each->ifa_flags & IFF_LOOPBACK) != 0});
   }
   ::freeifaddrs(all);
   return found;
+}
+
+/// Whether an interface connects containers or virtual machines of this machine. Many machines have
+/// the same address there.
+static bool isInside(const std::string &interface) {
+  for (const char *prefix : {"docker", "br-", "virbr", "cni", "podman", "lxcbr", "lxdbr"})
+    if (interface.starts_with(prefix))
+      return true;
+  return false;
 }
 
 static std::string hostOf(const std::string &network) {
   return network.substr(0, network.find('/'));
 }
 
+static int lengthOf(const std::string &network) {
+  int length = 32;
+  if (const size_t slash = network.find('/'); slash != network.npos)
+    (void)parseInteger(std::string_view(network).substr(slash + 1), length);
+  return std::clamp(length, 0, 32);
+}
+
 /// Whether the address of `other` is in `network`.
 static bool contains(const std::string &network, const std::string &other) {
-  const size_t slash = network.find('/');
-  int length = 32;
-  if (slash != network.npos)
-    (void)parseInteger(std::string_view(network).substr(slash + 1), length);
   in_addr left{}, right{};
   ::inet_pton(AF_INET, hostOf(network).c_str(), &left);
   ::inet_pton(AF_INET, hostOf(other).c_str(), &right);
-  const uint32_t mask = length <= 0 ? 0 : ~uint32_t(0) << (32 - std::min(length, 32));
+  const int length = lengthOf(network);
+  const uint32_t mask = length == 0 ? 0 : ~uint32_t(0) << (32 - length);
   return ((ntohl(left.s_addr) ^ ntohl(right.s_addr)) & mask) == 0;
 }
 
@@ -82,22 +105,42 @@ static bool contains(const std::string &network, const std::string &other) {
 // Invitations
 //===----------------------------------------------------------------------===//
 
-Status Invitation::make(Socket &listener, Invitation &invitation) {
-  Address address;
-  address.text = "a port of this machine"; // 0: any
-  ZERO_RT_TRY(listenAt(address, listener));
-  sockaddr_storage bound{};
-  socklen_t length = sizeof(bound);
-  ::getsockname(listener.get(), reinterpret_cast<sockaddr *>(&bound), &length);
-  const int port =
-      ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6 &>(bound).sin6_port
-                                        : reinterpret_cast<const sockaddr_in &>(bound).sin_port);
-  invitation = {port, std::to_string(randomToken()), nodeKey(), ownNetworks()};
+/// The address of `interface`, which may be the address itself.
+static Status findInterface(const std::string &interface, Network &network) {
+  std::string names;
+  for (const Network &each : ownNetworks()) {
+    network = each;
+    if (each.interface == interface || hostOf(each.address) == interface)
+      return {};
+    names += (names.empty() ? "" : ", ") + escape(each.interface) + " (" + each.address + ")";
+  }
+  return fail(ZERO_RT_INVALID_ARGUMENT,
+              "--interface=%s: expected the name or the IPv4 address of one of %s",
+              escape(interface).c_str(), names.empty() ? "no interfaces" : names.c_str());
+}
+
+Status Invitation::make(bool isOneMachine, const std::string &interface, Socket &listener,
+                        Invitation &invitation) {
+  Network only{"lo", "127.0.0.1/8", true};
+  if (!interface.empty())
+    ZERO_RT_TRY(findInterface(interface, only));
+  Address address; // port 0: any
+  const bool isEverywhere = interface.empty() && !isOneMachine;
+  address.host = isEverywhere ? kEverywhere : hostOf(only.address);
+  address.text = "a port of " + (isEverywhere ? std::string("this machine") : address.host);
+  ZERO_RT_TRY(listenAt(address, Clock::now(), listener));
+  invitation = {portOf(listener), std::to_string(randomToken()), newSecret(), nodeKey(), {}};
+  if (!isEverywhere)
+    invitation.networks.push_back(only.address);
+  else
+    for (const Network &each : ownNetworks())
+      if (!isInside(each.interface))
+        invitation.networks.push_back(each.address);
   return {};
 }
 
 std::string Invitation::encode() const {
-  std::string text = std::to_string(port) + "\n" + job + "\n" + node + "\n";
+  std::string text = std::to_string(port) + "\n" + job + "\n" + secret + "\n" + node + "\n";
   for (const std::string &network : networks)
     text += network + "\n";
   return text;
@@ -105,58 +148,66 @@ std::string Invitation::encode() const {
 
 Status Invitation::decode(std::string_view text, Invitation &invitation) {
   const std::vector<std::string> lines = linesOf(text);
-  if (lines.size() < 3 || !parseInteger(std::string_view(lines[0]), invitation.port))
+  if (lines.size() < 4 || !parseInteger(std::string_view(lines[0]), invitation.port))
     return fail(ZERO_RT_BAD_DATA, "expected the address of process 0");
   invitation.job = lines[1];
-  invitation.node = lines[2];
-  invitation.networks.assign(lines.begin() + 3, lines.end());
+  invitation.secret = lines[2];
+  invitation.node = lines[3];
+  invitation.networks.assign(lines.begin() + 4, lines.end());
   return {};
 }
 
-Status Invitation::findAddress(std::string &address) const {
-  std::string host = "127.0.0.1";
-  if (node != nodeKey()) {
-    if (networks.empty())
-      return fail(ZERO_RT_UNSUPPORTED, "process 0 is on a machine without a network");
-    host = hostOf(networks.front());
-    for (const std::string &theirs : networks)
-      for (const std::string &mine : ownNetworks())
-        if (contains(mine, theirs))
-          host = hostOf(theirs);
-  }
-  address = "tcp:" + host + ":" + std::to_string(port);
-  return {};
-}
-
-Status writeInvitation(const std::string &path, const Invitation &invitation) {
-  if (::access(path.c_str(), F_OK) == 0)
-    return fail(ZERO_RT_INVALID_ARGUMENT,
-                "'%s' exists already, perhaps from an earlier run: remove it",
-                escape(path).c_str());
-  OutputFile file; // renamed when it is complete
-  ZERO_RT_TRY(OutputFile::create(path, file));
-  const std::string text = invitation.encode();
-  ZERO_RT_TRY(file.write(text.data(), text.size()));
-  return file.commit();
+Status Invitation::findAddresses(std::vector<std::string> &addresses) const {
+  const bool isSameNode = node == nodeKey();
+  const std::vector<Network> own = ownNetworks();
+  const auto isMine = [&](const std::string &address) {
+    return hostOf(address).starts_with("127.") ||
+           std::ranges::any_of(
+               own, [&](const Network &each) { return hostOf(each.address) == hostOf(address); });
+  };
+  // The length of the smallest network of this machine that has the address; -1: none.
+  const auto nearness = [&](const std::string &address) {
+    int most = -1;
+    for (const Network &each : own)
+      if (contains(each.address, address))
+        most = std::max(most, lengthOf(each.address));
+    return most;
+  };
+  std::vector<std::string> candidates = networks;
+  if (!isSameNode)
+    std::erase_if(candidates, isMine);
+  std::ranges::stable_sort(candidates, std::greater(), nearness);
+  if (isSameNode) // the loopback is never slower
+    std::ranges::stable_partition(
+        candidates, [](const std::string &address) { return address.starts_with("127."); });
+  addresses.clear();
+  for (const std::string &each : candidates)
+    addresses.push_back("tcp:" + hostOf(each) + ":" + std::to_string(port));
+  if (!addresses.empty())
+    return {};
+  std::string offered;
+  for (const std::string &each : networks)
+    offered += (offered.empty() ? "" : ", ") + each;
+  return fail(ZERO_RT_UNSUPPORTED,
+              "process 0 is on another machine, and can only be reached at addresses that this "
+              "machine has itself (%s): choose a network with --interface",
+              offered.empty() ? "none" : escape(offered).c_str());
 }
 
 Status readInvitation(const std::string &path, double timeoutSeconds, Invitation &invitation) {
   const Time deadline = after(timeoutSeconds);
-  for (;;) {
-    InputFile file;
-    if (::access(path.c_str(), R_OK) == 0 && InputFile::open(path, file).ok()) {
-      std::string text(size_t(file.size()), 0);
-      ZERO_RT_TRY(file.read(0, text.data(), text.size()));
-      Status status = Invitation::decode(text, invitation);
-      return status.ok() ? status
-                         : fail(status.getCode(), "'%s': %s", escape(path).c_str(),
-                                status.getMessage().c_str());
-    }
+  while (::access(path.c_str(), F_OK) != 0) {
     if (Clock::now() > deadline)
       return fail(ZERO_RT_TIMEOUT, "process 0 did not write '%s' within %g s", escape(path).c_str(),
                   timeoutSeconds);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
+  std::string text;
+  ZERO_RT_TRY(readPrivateFile(path, text));
+  Status status = Invitation::decode(text, invitation);
+  return status.ok() ? status
+                     : fail(status.getCode(), "'%s': %s", escape(path).c_str(),
+                            status.getMessage().c_str());
 }
 
 } // namespace zero::rt

@@ -18,23 +18,25 @@ std::string nodeKey();
 /// agreed on an address before.
 struct Invitation {
   int port = 0;
-  std::string job; ///< drawn at random
+  std::string job, secret; ///< drawn at random
   std::string node;
   std::vector<std::string> networks; ///< IPv4 addresses with lengths: "10.0.0.1/24"
 
-  /// Of this process, which listens at a port that the kernel selects.
-  static Status make(Socket &listener, Invitation &invitation);
+  /// Of this process, which listens at a port that the kernel selects: at the loopback if all
+  /// processes are on one machine, at one `interface` (its name or address) if it is given, else at
+  /// all.
+  static Status make(bool isOneMachine, const std::string &interface, Socket &listener,
+                     Invitation &invitation);
   std::string encode() const;
   static Status decode(std::string_view text, Invitation &invitation);
 
-  /// The address for this process: the loopback on the same node, else one in a network that both
-  /// have, else the first.
-  Status findAddress(std::string &address) const;
+  /// The addresses for this process, the most likely one first: the loopback on the same node;
+  /// elsewhere those in the smallest network that both have, then the others. Those that this
+  /// machine has, too, are left out: they do not lead to process 0.
+  Status findAddresses(std::vector<std::string> &addresses) const;
 };
 
-/// Writes the file at `path`, which must not exist yet.
-Status writeInvitation(const std::string &path, const Invitation &invitation);
-/// Waits until the file is there.
+/// Waits until the file is there that process 0 writes.
 Status readInvitation(const std::string &path, double timeoutSeconds, Invitation &invitation);
 
 } // namespace zero::rt

@@ -27,10 +27,13 @@ struct LaunchInfo {
   Launcher launcher = Launcher::None;
   int process = 0, processes = 1;
   int localProcess = -1, localProcesses = -1; ///< among those of this machine; -1: not known
-  /// Where process 0 listens: "unix:@NAME" or "tcp:HOST:PORT". Empty: they meet through MPI.
+  /// Where process 0 listens: "unix:@NAME" on one machine, else "tcp:HOST:PORT". Empty: they meet
+  /// through MPI.
   std::string meeting;
   /// The same for all processes of a job, and different for each job; may be empty.
   std::string job;
+  /// What only processes of the job know (ZERO_JOB_SECRET); may be empty on one machine.
+  std::string secret;
   /// How often the job was restarted. Processes of different nodes may have different numbers.
   int attempt = 0;
 };

@@ -8,14 +8,11 @@ namespace {
 
 class Member final : public Post {
 public:
-  Member(const ControlOptions &options, const Address &address, Inbox &inbox)
-      : Post(options, inbox), address(address) {}
+  Member(const ControlOptions &options, std::vector<Address> addresses, Inbox &inbox)
+      : Post(options, inbox), addresses(std::move(addresses)) {}
   ~Member() override { close(); }
 
-  Status open(Time deadline) override {
-    ZERO_RT_TRY(joinJob(options, address, deadline, connection, hub));
-    return startThread();
-  }
+  Status open(Time deadline) override;
   void send(Message message) override { connection->send(std::move(message)); }
 
 private:
@@ -27,11 +24,31 @@ private:
   void serve(const PollSet &polls) override;
   bool isClosed() const override { return connection->isLost() || hubHasLeft; }
 
-  const Address address;
+  bool take(Message &&message);
+
+  const std::vector<Address> addresses;
   ProcessName hub;
   std::unique_ptr<Connection> connection;
   bool hasLeft = false, hubHasLeft = false, lossIsKnown = false;
 };
+
+Status Member::open(Time deadline) {
+  Joined joined;
+  ZERO_RT_TRY(joinJob(options, addresses, deadline, joined));
+  connection = std::move(joined.connection);
+  hub = std::move(joined.hub);
+  std::lock_guard lock(mutex);
+  for (Message &message : joined.early)
+    take(std::move(message));
+  return startThread();
+}
+
+/// Delivers a message of process 0.
+bool Member::take(Message &&message) {
+  hubHasLeft |= message.header.kind == Kind::Left && message.header.from == 0;
+  inbox.receive(std::move(message));
+  return true;
+}
 
 void Member::prepare(PollSet &polls) {
   if (hasLeft && !connection->isSending())
@@ -43,11 +60,7 @@ void Member::prepare(PollSet &polls) {
 void Member::serve(const PollSet &polls) {
   if (hubHasLeft)
     return;
-  connection->serve(polls, [&](Message &&message) {
-    hubHasLeft |= message.header.kind == Kind::Left && message.header.from == 0;
-    inbox.receive(std::move(message));
-    return true;
-  });
+  connection->serve(polls, [&](Message &&message) { return take(std::move(message)); });
   if (hubHasLeft)
     connection->finish(); // process 0 waits for this
   if (!connection->isLost() || hubHasLeft || lossIsKnown)
@@ -62,9 +75,9 @@ void Member::serve(const PollSet &polls) {
 
 } // namespace
 
-std::unique_ptr<Post> makeMember(const ControlOptions &options, const Address &address,
+std::unique_ptr<Post> makeMember(const ControlOptions &options, std::vector<Address> addresses,
                                  Inbox &inbox) {
-  return std::make_unique<Member>(options, address, inbox);
+  return std::make_unique<Member>(options, std::move(addresses), inbox);
 }
 
 } // namespace zero::rt

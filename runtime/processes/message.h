@@ -15,14 +15,15 @@ namespace zero::rt {
 
 /// The protocol of this version. MessageHeader and Hello up to its job must stay as they are, so
 /// that all versions can tell each other that they differ.
-inline constexpr uint32_t kProtocol = 1;
+inline constexpr uint32_t kProtocol = 2;
 
 enum class Kind : uint32_t {
   None,
   Hello,    ///< of a process to process 0: who it is
-  Welcome,  ///< the answer: who process 0 is
+  Welcome,  ///< the answer: who process 0 is, and that it knows the secret
   Refused,  ///< or why it cannot join; code: a Refusal
-  Confirm,  ///< the process has read the welcome, and joins
+  Confirm,  ///< that the process knows the secret, too. All later messages are sealed
+  Admitted, ///< the process has joined; or Refused
   Start,    ///< all have joined: their names
   Gather,   ///< the part of a process of an allGather
   Gathered, ///< all parts

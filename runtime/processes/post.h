@@ -65,7 +65,7 @@ private:
 
 /// The post of process 0, or of another one.
 std::unique_ptr<Post> makeHub(const ControlOptions &options, const Address &address, Inbox &inbox);
-std::unique_ptr<Post> makeMember(const ControlOptions &options, const Address &address,
+std::unique_ptr<Post> makeMember(const ControlOptions &options, std::vector<Address> addresses,
                                  Inbox &inbox);
 
 } // namespace zero::rt

@@ -4,15 +4,20 @@
 
 #include "runtime/support/checked.h"
 
+#include <arpa/inet.h>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <memory>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <thread>
 #include <unistd.h>
 
 namespace zero::rt {
@@ -20,20 +25,6 @@ namespace zero::rt {
 Socket::~Socket() {
   if (descriptor >= 0)
     ::close(descriptor);
-}
-
-/// Ports beyond the last one continue 4096 below: those are above the ports that Linux gives to
-/// connections, too.
-int Address::portOf(int attempt) const {
-  const int next = port + attempt;
-  return next > 65535 ? next - 4096 : next;
-}
-
-std::string Address::at(int attempt) const {
-  if (isLocal())
-    return text;
-  const bool isIpv6 = host.find(':') != std::string::npos;
-  return format(isIpv6 ? "tcp:[%s]:%d" : "tcp:%s:%d", host.c_str(), portOf(attempt));
 }
 
 static Status malformed(const std::string &text) {
@@ -94,57 +85,170 @@ static socklen_t localAddress(const Address &address, sockaddr_un &local) {
   return socklen_t(offsetof(sockaddr_un, sun_path) + 1 + address.name.size());
 }
 
-/// Binds and listens, or returns errno.
-static int tryListen(const Socket &socket, const sockaddr *name, socklen_t length) {
-  if (::bind(socket.get(), name, length) != 0 || ::listen(socket.get(), SOMAXCONN) != 0)
+//===----------------------------------------------------------------------===//
+// Listening
+//===----------------------------------------------------------------------===//
+
+/// Listens at `name`, or returns errno.
+static int tryListen(int family, const sockaddr *name, socklen_t length, Socket &listener) {
+  listener = newSocket(family);
+  if (!listener.isOpen())
+    return errno;
+  if (family != AF_UNIX)
+    set(listener, SOL_SOCKET, SO_REUSEADDR, 1);
+  if (family == AF_INET6)
+    set(listener, IPPROTO_IPV6, IPV6_V6ONLY, 0); // IPv4, too
+  if (::bind(listener.get(), name, length) != 0 || ::listen(listener.get(), SOMAXCONN) != 0)
     return errno;
   return 0;
 }
 
-static int listenAtPort(int port, Socket &listener) {
-  listener = newSocket(AF_INET6);
-  if (listener.isOpen()) {
-    set(listener, IPPROTO_IPV6, IPV6_V6ONLY, 0); // IPv4, too
-    set(listener, SOL_SOCKET, SO_REUSEADDR, 1);
-    sockaddr_in6 all = {};
-    all.sin6_family = AF_INET6;
-    all.sin6_port = htons(uint16_t(port));
-    return tryListen(listener, reinterpret_cast<sockaddr *>(&all), sizeof(all));
-  }
-  listener = newSocket(AF_INET); // a kernel without IPv6
-  if (!listener.isOpen())
-    return errno;
-  set(listener, SOL_SOCKET, SO_REUSEADDR, 1);
-  sockaddr_in all = {};
-  all.sin_family = AF_INET;
-  all.sin_port = htons(uint16_t(port));
-  return tryListen(listener, reinterpret_cast<sockaddr *>(&all), sizeof(all));
+static int tryListenEverywhere(int port, Socket &listener) {
+  sockaddr_in6 all = {};
+  all.sin6_family = AF_INET6;
+  all.sin6_port = htons(uint16_t(port));
+  if (const int error =
+          tryListen(AF_INET6, reinterpret_cast<sockaddr *>(&all), sizeof(all), listener);
+      error != EAFNOSUPPORT)
+    return error;
+  sockaddr_in old = {}; // a kernel without IPv6
+  old.sin_family = AF_INET;
+  old.sin_port = htons(uint16_t(port));
+  return tryListen(AF_INET, reinterpret_cast<sockaddr *>(&old), sizeof(old), listener);
 }
 
-Status listenAt(Address &address, Socket &listener) {
-  int error = 0;
-  if (address.isLocal()) {
-    sockaddr_un local;
-    const socklen_t length = localAddress(address, local);
-    listener = newSocket(AF_UNIX);
-    error = listener.isOpen() ? tryListen(listener, reinterpret_cast<sockaddr *>(&local), length)
-                              : errno;
+static bool isLoopback(const sockaddr *name) {
+  if (name->sa_family == AF_INET)
+    return ntohl(reinterpret_cast<const sockaddr_in *>(name)->sin_addr.s_addr) >> 24 == 127;
+  return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6 *>(name)->sin6_addr);
+}
+
+bool meansLoopback(const std::string &host) {
+  sockaddr_in ipv4 = {};
+  ipv4.sin_family = AF_INET;
+  if (::inet_pton(AF_INET, host.c_str(), &ipv4.sin_addr) == 1)
+    return isLoopback(reinterpret_cast<sockaddr *>(&ipv4));
+  return host == "localhost" || host == "::1";
+}
+
+using Names = std::unique_ptr<addrinfo, void (*)(addrinfo *)>;
+
+/// The addresses of a host; empty and the reason if there are none.
+static Names resolve(const Address &address, std::string &error) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo *list = nullptr;
+  const std::string port = std::to_string(address.port);
+  if (const int code = ::getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list); code != 0)
+    error = ::gai_strerror(code);
+  return {list, ::freeaddrinfo};
+}
+
+/// The first address of the host that is one of this machine. Debian gives the name of a machine
+/// the address 127.0.1.1, and other names may belong to a gateway: then all interfaces.
+static int tryListenAtHost(const Address &address, Socket &listener) {
+  std::string unknown;
+  const Names names = resolve(address, unknown);
+  for (const addrinfo *each = names.get(); each; each = each->ai_next) {
+    if (isLoopback(each->ai_addr) && !meansLoopback(address.host))
+      continue;
+    const int error = tryListen(each->ai_family, each->ai_addr, each->ai_addrlen, listener);
+    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT)
+      return error;
+  }
+  return tryListenEverywhere(address.port, listener);
+}
+
+static int tryListenAt(const Address &address, Socket &listener) {
+  if (!address.isLocal())
+    return address.host == kEverywhere ? tryListenEverywhere(address.port, listener)
+                                       : tryListenAtHost(address, listener);
+  sockaddr_un local;
+  const socklen_t length = localAddress(address, local);
+  return tryListen(AF_UNIX, reinterpret_cast<sockaddr *>(&local), length, listener);
+}
+
+static std::optional<uid_t> userAt(const Socket &socket) {
+  ucred other = {};
+  socklen_t length = sizeof(other);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &other, &length) != 0)
+    return std::nullopt;
+  return other.uid;
+}
+
+/// The user whose process listens at `port` of TCP, as the kernel's tables say.
+static std::optional<uid_t> listenerOfPort(int port) {
+  for (const char *table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream lines(table);
+    for (std::string line; std::getline(lines, line);) {
+      unsigned place = 0, state = 0, user = 0;
+      constexpr unsigned kListens = 0x0a;
+      if (std::sscanf(line.c_str(), " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %u",
+                      &place, &state, &user) == 3 &&
+          state == kListens && place == unsigned(port))
+        return uid_t(user);
+    }
+  }
+  return std::nullopt;
+}
+
+/// The user whose process listens at `address` already, if known.
+static std::optional<uid_t> listenerAt(const Address &address) {
+  if (!address.isLocal())
+    return listenerOfPort(address.port);
+  sockaddr_un local;
+  const socklen_t length = localAddress(address, local);
+  const Socket socket = newSocket(AF_UNIX);
+  if (!socket.isOpen() ||
+      ::connect(socket.get(), reinterpret_cast<sockaddr *>(&local), length) != 0)
+    return std::nullopt;
+  return userAt(socket);
+}
+
+Status listenAt(const Address &address, Time deadline, Socket &listener) {
+  constexpr double kPatience = 10; // for a process of this user to end
+  const Time end = std::min(deadline, after(kPatience));
+  for (;;) {
+    const int error = tryListenAt(address, listener);
     if (error == 0)
       return {};
-    return fail(ZERO_RT_IO, "cannot listen at %s: %s", escape(address.text).c_str(),
-                errorText(error).c_str());
-  }
-  for (int attempt = 0; attempt < address.ports(); ++attempt) {
-    error = listenAtPort(address.portOf(attempt), listener);
-    if (error == 0) {
-      address.text = address.at(attempt);
-      return {};
-    }
+    const std::string where = escape(address.text);
     if (error != EADDRINUSE)
-      break;
+      return fail(ZERO_RT_IO, "cannot listen at %s: %s", where.c_str(), errorText(error).c_str());
+    const std::optional<uid_t> user = listenerAt(address);
+    if (user && *user != ::geteuid())
+      return fail(ZERO_RT_IO, "cannot listen at %s: a process of user %u listens there",
+                  where.c_str(), *user);
+    if (Clock::now() >= end)
+      return fail(ZERO_RT_IO, "cannot listen at %s: %s listens there", where.c_str(),
+                  user ? "another process of this user" : "another process");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return fail(ZERO_RT_IO, "cannot listen at %s, nor at one of the %d ports after it: %s",
-              escape(address.text).c_str(), address.ports() - 1, errorText(error).c_str());
+}
+
+static sockaddr_storage boundTo(const Socket &listener) {
+  sockaddr_storage bound = {};
+  socklen_t length = sizeof(bound);
+  if (::getsockname(listener.get(), reinterpret_cast<sockaddr *>(&bound), &length) != 0)
+    return {};
+  return bound;
+}
+
+bool isEverywhere(const Socket &listener) {
+  const sockaddr_storage bound = boundTo(listener);
+  if (bound.ss_family == AF_INET)
+    return reinterpret_cast<const sockaddr_in &>(bound).sin_addr.s_addr == INADDR_ANY;
+  return bound.ss_family == AF_INET6 &&
+         IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6 &>(bound).sin6_addr);
+}
+
+int portOf(const Socket &listener) {
+  const sockaddr_storage bound = boundTo(listener);
+  if (bound.ss_family == AF_INET)
+    return ntohs(reinterpret_cast<const sockaddr_in &>(bound).sin_port);
+  return bound.ss_family == AF_INET6
+             ? ntohs(reinterpret_cast<const sockaddr_in6 &>(bound).sin6_port)
+             : 0;
 }
 
 Status adoptListener(int descriptor, Socket &listener) {
@@ -162,17 +266,17 @@ Status adoptListener(int descriptor, Socket &listener) {
   return {};
 }
 
-/// Whether the other end is a process of this user, or on another machine.
+//===----------------------------------------------------------------------===//
+// Connecting
+//===----------------------------------------------------------------------===//
+
+/// Whether the other end is a process of this user, or may be on another machine.
 static bool isOwn(const Socket &socket) {
-  ucred other = {};
-  socklen_t length = sizeof(other);
   int family = 0;
-  socklen_t familyLength = sizeof(family);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &familyLength) != 0 ||
-      family != AF_UNIX)
+  socklen_t length = sizeof(family);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &length) != 0 || family != AF_UNIX)
     return true;
-  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &other, &length) == 0 &&
-         other.uid == ::geteuid();
+  return userAt(socket) == ::geteuid();
 }
 
 /// Connects until `deadline`, or returns errno.
@@ -200,23 +304,22 @@ static Status connectError(const std::string &where, const std::string &why) {
   return fail(ZERO_RT_IO, "cannot connect to %s: %s", escape(where).c_str(), why.c_str());
 }
 
-Status connectTo(const Address &address, int attempt, Time deadline, Socket &socket) {
+Status connectTo(const Address &address, Time deadline, Socket &socket) {
   if (address.isLocal()) {
     sockaddr_un local;
     const socklen_t length = localAddress(address, local);
     socket = newSocket(AF_UNIX);
     const int error = tryConnect(socket, reinterpret_cast<sockaddr *>(&local), length, deadline);
+    if (error == EPERM)
+      return connectError(address.text, "a process of another user listens there");
     return error == 0 ? Status() : connectError(address.text, errorText(error));
   }
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo *list = nullptr;
-  const std::string port = std::to_string(address.portOf(attempt));
-  if (int code = ::getaddrinfo(address.host.c_str(), port.c_str(), &hints, &list); code != 0)
-    return connectError(address.at(attempt), ::gai_strerror(code));
-  const std::unique_ptr<addrinfo, void (*)(addrinfo *)> owner(list, ::freeaddrinfo);
+  std::string unknown;
+  const Names names = resolve(address, unknown);
+  if (!names)
+    return connectError(address.text, unknown);
   int error = EADDRNOTAVAIL;
-  for (const addrinfo *each = list; each; each = each->ai_next) {
+  for (const addrinfo *each = names.get(); each; each = each->ai_next) {
     socket = newSocket(each->ai_family);
     error = tryConnect(socket, each->ai_addr, each->ai_addrlen, deadline);
     if (error == 0) {
@@ -224,7 +327,7 @@ Status connectTo(const Address &address, int attempt, Time deadline, Socket &soc
       return {};
     }
   }
-  return connectError(address.at(attempt), errorText(error));
+  return connectError(address.text, errorText(error));
 }
 
 Socket acceptFrom(const Socket &listener, int &error) {

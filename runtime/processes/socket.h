@@ -35,27 +35,35 @@ struct Address {
   std::string text;
   std::string name; ///< of an abstract Unix socket; empty: TCP
   std::string host;
-  int port = 0;
+  int port = 0; ///< 0: any that is free
 
   bool isLocal() const { return !name.empty(); }
-  /// Process 0 takes the first of these ports that is free.
-  int ports() const { return isLocal() ? 1 : 16; }
-  int portOf(int attempt) const;
-  /// The address with this port.
-  std::string at(int attempt) const;
 };
+
+/// The host of an address at which process 0 listens on all interfaces.
+inline constexpr char kEverywhere[] = "*";
+
+/// Whether a host is the loopback by its name, so that processes that use it are on one machine.
+bool meansLoopback(const std::string &host);
 
 /// Parses "unix:@NAME" or "tcp:HOST:PORT", where an IPv6 address may be in brackets.
 Status parseAddress(const std::string &text, Address &address);
 
-/// Listens at the first free port of `address`, on all interfaces, and writes this port there.
-Status listenAt(Address &address, Socket &listener);
+/// Listens at `address`: where its host is another name of all of this machine's interfaces, at
+/// these. Waits until `deadline` for a process of this user that listens there already, such as one
+/// of an earlier attempt; one of another user is an error that names the user, if known.
+Status listenAt(const Address &address, Time deadline, Socket &listener);
+
+/// Whether it listens at all interfaces of this machine.
+bool isEverywhere(const Socket &listener);
+/// The port of a socket that listens, or 0.
+int portOf(const Socket &listener);
 
 /// Takes over a socket that already listens.
 Status adoptListener(int descriptor, Socket &listener);
 
-/// Connects to port `attempt` of `address`. Waits at most until `deadline`.
-Status connectTo(const Address &address, int attempt, Time deadline, Socket &socket);
+/// Connects to `address`. Waits at most until `deadline`.
+Status connectTo(const Address &address, Time deadline, Socket &socket);
 
 /// The next connection, which is not open if there is none. `error`: errno, or 0. A connection by
 /// another user of this machine is closed.

@@ -5,6 +5,8 @@
 #include "runtime/comm/mpi/mpi.h"
 #include "runtime/processes/fields.h"
 #include "runtime/processes/invitation.h"
+#include "runtime/processes/secret.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/file.h"
 
 #include <algorithm>
@@ -40,12 +42,40 @@ Status World::meet(const WorldOptions &options) {
   control.address = launch.meeting;
   control.listener = options.listener;
   control.job = launch.job;
+  control.secret = launch.secret;
   control.about = options.about.empty() ? "process " + std::to_string(process()) : options.about;
   control.timeoutSeconds = timeoutSeconds;
   Temporary file; // of the invitation: goes when all have read it, or will not come
-  if (launch.meeting.empty() || launch.meeting.starts_with(kFile))
-    ZERO_RT_TRY(meetByInvitation(control, file));
+  const bool isInvited = launch.meeting.empty() || launch.meeting.starts_with(kFile);
+  if (!options.interface.empty() && !isInvited)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--interface has no effect: %s says that processes meet at %s",
+                nameOf(launch.launcher), escape(launch.meeting).c_str());
+  if (isInvited)
+    ZERO_RT_TRY(meetByInvitation(options.interface, control, file));
+  else if (isFirst() && control.listener < 0)
+    ZERO_RT_TRY(listen(control));
   return ControlChannel::open(control, channel);
+}
+
+/// "10.0.0.1, port 61440", or "all interfaces, port 61440"; empty for the loopback.
+static std::string placeOf(const Socket &listener, const std::string &host) {
+  if (meansLoopback(host) && !isEverywhere(listener))
+    return {};
+  return format("%s, port %d", isEverywhere(listener) ? "all interfaces" : escape(host).c_str(),
+                portOf(listener));
+}
+
+Status World::listen(ControlOptions &options) {
+  Address address;
+  Socket listener;
+  ZERO_RT_TRY(parseAddress(options.address, address));
+  ZERO_RT_TRY(checkSecret(options));
+  ZERO_RT_TRY(listenAt(address, after(timeoutSeconds), listener));
+  if (!address.isLocal())
+    listens = placeOf(listener, address.host);
+  options.listener = ::dup(listener.get());
+  return {};
 }
 
 /// The file at `path`, to be deleted.
@@ -57,12 +87,17 @@ static Temporary ownFile(const std::string &path) {
 }
 
 /// Process 0 listens somewhere, and tells the others through MPI or a file.
-Status World::meetByInvitation(ControlOptions &options, Temporary &file) {
+Status World::meetByInvitation(const std::string &interface, ControlOptions &options,
+                               Temporary &file) {
   const std::string path = launch.meeting.empty() ? "" : launch.meeting.substr(std::strlen(kFile));
   Invitation invitation;
   Socket listener;
-  if (isFirst())
-    ZERO_RT_TRY(Invitation::make(listener, invitation));
+  if (isFirst()) {
+    const bool isOneMachine = launch.localProcesses == launch.processes;
+    ZERO_RT_TRY(Invitation::make(isOneMachine, interface, listener, invitation));
+    const std::string first = invitation.networks.empty() ? "" : invitation.networks.front();
+    listens = placeOf(listener, first.substr(0, first.find('/')));
+  }
   if (path.empty()) {
     ZERO_RT_TRY(findMpi(library));
     std::vector<std::string> gathered;
@@ -70,14 +105,22 @@ Status World::meetByInvitation(ControlOptions &options, Temporary &file) {
                                    isFirst() ? invitation.encode() : std::string(), gathered));
     ZERO_RT_TRY(Invitation::decode(gathered.front(), invitation));
   } else if (isFirst()) {
-    ZERO_RT_TRY(writeInvitation(path, invitation));
+    ZERO_RT_TRY(writePrivateFile(path, invitation.encode()));
     file = ownFile(path);
   } else {
     ZERO_RT_TRY(readInvitation(path, timeoutSeconds, invitation));
   }
   options.listener = isFirst() ? ::dup(listener.get()) : -1;
   options.job = invitation.job;
-  return invitation.findAddress(options.address);
+  options.secret = invitation.secret;
+  if (isFirst()) {
+    options.address = "tcp:127.0.0.1:" + std::to_string(invitation.port); // for errors
+    return {};
+  }
+  ZERO_RT_TRY(invitation.findAddresses(options.otherAddresses));
+  options.address = options.otherAddresses.front();
+  options.otherAddresses.erase(options.otherAddresses.begin());
+  return {};
 }
 
 Status World::findNodes() {
@@ -194,14 +237,18 @@ Status World::share(const std::string &path, const char *&shared) {
     ZERO_RT_TRY(agree("file of process 0", InputFile::open(path, file)));
   else
     ZERO_RT_TRY(agree("file of process 0", {}));
-  std::string own;
+  std::string own, digest;
+  if (isFirst())
+    ZERO_RT_TRY(digestFile(path, digest));
   append(own, file.size());
   append(own, path);
+  append(own, digest);
   std::vector<std::string> gathered;
   ZERO_RT_TRY(channel->allGather("size of a file", own, gathered));
   Fields fields(gathered.front());
   const uint64_t bytes = fields.number();
   const std::string original(fields.text());
+  digest = fields.text();
   if (!fields.isAtEnd())
     return fail(ZERO_RT_INTERNAL, "process 0 has sent no file");
   int descriptor = -1;
@@ -223,11 +270,23 @@ Status World::share(const std::string &path, const char *&shared) {
   }
   ZERO_RT_TRY(channel->allGather("place of a file", std::to_string(descriptor), gathered));
   const int leader = leaders()[size_t(node())];
+  int number = 0;
+  if (leader != 0 && !parseInteger(std::string_view(gathered[size_t(leader)]), number))
+    return fail(ZERO_RT_INTERNAL, "a process has sent no descriptor");
   paths.push_back(leader == 0 ? original
-                              : format("/proc/%d/fd/%s", int(all[size_t(leader)].id),
-                                       gathered[size_t(leader)].c_str()));
+                              : format("/proc/%d/fd/%d", int(all[size_t(leader)].id), number));
   shared = paths.back().c_str();
-  return {};
+  return agree("digest of a file", checkDigest(paths.back(), digest));
+}
+
+/// What this process reads is the file of process 0.
+Status World::checkDigest(const std::string &path, const std::string &digest) const {
+  std::string found;
+  ZERO_RT_TRY(digestFile(path, found));
+  if (found == digest)
+    return {};
+  return fail(ZERO_RT_BAD_DATA, "'%s' is not the file of process 0: it has the digest %s, not %s",
+              escape(path).c_str(), found.c_str(), digest.c_str());
 }
 
 } // namespace zero::rt

@@ -16,6 +16,9 @@ class Temporary;
 
 struct WorldOptions {
   LaunchInfo launch; ///< `meeting` may also be "file:PATH"
+  /// At which process 0 listens, if it tells the others where: a name or an address; empty: the
+  /// loopback if all are on one machine, else all.
+  std::string interface;
   std::string about; ///< as in ControlOptions; empty: "process N"
   double timeoutSeconds = 120;
   int listener = -1; ///< as in ControlOptions
@@ -50,6 +53,9 @@ public:
   std::vector<int> leaders() const;
   /// "4 processes on 2 nodes, started by mpirun of Open MPI"
   std::string text() const;
+  /// Where process 0, which is this one, listens in a network: "10.0.0.1, port 61440", "all
+  /// interfaces, port 61440", or empty.
+  const std::string &listensAt() const { return listens; }
 
   ControlChannel &control() { return *channel; }
   /// Whether all processes are at the same point without an error. Collective: fails on all if
@@ -69,11 +75,14 @@ private:
   explicit World(const WorldOptions &options)
       : launch(options.launch), timeoutSeconds(options.timeoutSeconds) {}
   Status meet(const WorldOptions &options);
-  Status meetByInvitation(ControlOptions &options, Temporary &file);
+  Status meetByInvitation(const std::string &interface, ControlOptions &options, Temporary &file);
+  Status listen(ControlOptions &options);
+  Status checkDigest(const std::string &path, const std::string &digest) const;
   Status findNodes();
 
   LaunchInfo launch;
   double timeoutSeconds;
+  std::string listens;
   std::shared_ptr<Mpi> library; ///< null: not needed so far
   uint64_t mpiBytes = 0;
   std::unique_ptr<ControlChannel> channel;

@@ -131,17 +131,24 @@ def check_files(checks, run):
 
 def check_without_mpi(checks, run, executable):
     """Processes that meet as torchrun tells them, without a launcher of MPI."""
+    address = run.nodes.address(0)
+    check_torchrun(checks, run, executable, {}, f"processes that meet at tcp:{address}:29512 need a secret")
+    check_torchrun(checks, run, executable, {"ZERO_JOB_SECRET": "0123456789abcdef"},
+                   "ranks on CPUs of 2 nodes exchange messages through MPI: expected a launcher of MPI")
+
+
+def check_torchrun(checks, run, executable, others, expected):
     started = []
     for rank, node in enumerate([0, 0, 1, 1]):
-        variables = {"RANK": rank, "WORLD_SIZE": 4, "MASTER_ADDR": run.nodes.address(0), "MASTER_PORT": 29511}
+        variables = {"RANK": rank, "WORLD_SIZE": 4, "MASTER_ADDR": run.nodes.address(0), "MASTER_PORT": 29511,
+                     **others}
         words = ["env", *(f"{name}={value}" for name, value in variables.items()),
                  *run.command(executable, "--timeout=20")]
         started.append(subprocess.Popen(run.nodes.command(node, words), text=True, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE))
     for rank, process in enumerate(started):
         _, errors = process.communicate(timeout=60)
-        checks.that(process.returncode == 1 and
-                    "ranks on CPUs of 2 nodes exchange messages through MPI: expected a launcher of MPI" in errors,
+        checks.that(process.returncode == 1 and expected in errors,
                     f"without MPI: rank {rank}: status {process.returncode}: {errors}")
 
 

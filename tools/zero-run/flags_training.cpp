@@ -137,6 +137,15 @@ std::vector<Flag> executionFlags() {
        "other through FILE, which must not exist yet. Give all ranks the same\n"
        "data, steps and --save-state; rank 0 prints and writes the log",
        toText(&Options::join)},
+      {"Execution", "join-secret", "FILE",
+       "what the processes of a job know and no other user, in a file of mode 600\n"
+       "(the variable ZERO_JOB_SECRET; by itself where MPI, zero-run or a local\n"
+       "socket connects them)",
+       toText(&Options::joinSecret)},
+      {"Execution", "interface", "NAME",
+       "the network interface, or its address, at which process 0 of --join and\n"
+       "mpirun listens (the loopback on one machine, else all)",
+       toText(&Options::interface)},
       {"Execution", "rank", "R", "the rank of this process (torchrun: RANK; for --gpus LOCAL_RANK)",
        setRank},
       {"Execution", "processes", "N",

@@ -5,6 +5,7 @@
 #include "flags.h"
 #include "progress.h"
 #include "runtime/processes/fields.h"
+#include "runtime/processes/secret.h"
 #include "runtime/processes/world.h"
 #include "tools/process/process.h"
 
@@ -98,6 +99,13 @@ Status Job::open(Options &options, int ranks) {
                                                             : "process " + std::to_string(process);
   zero_rt_world_options wanted;
   zero_rt_world_options_default(&wanted);
+  std::string secret;
+  if (!options.joinSecret.empty()) {
+    ZERO_RT_TRY(readSecret(options.joinSecret, secret));
+    wanted.secret = secret.c_str();
+  }
+  if (!options.interface.empty())
+    wanted.interface = options.interface.c_str();
   wanted.about = about.c_str();
   wanted.timeout_seconds = options.session.timeout_seconds;
   if (!meeting.empty()) {
@@ -124,9 +132,10 @@ void Job::announce(const Options &options) const {
   std::string library;
   if (info.library_bytes > 0)
     library = "; MPI takes " + bytesText(info.library_bytes) + " of each";
-  std::printf("%d processes on %d node%s, started by %s%s\n", info.processes, info.nodes,
+  const std::string listens(info.listens_at);
+  std::printf("%d processes on %d node%s, started by %s%s%s%s\n", info.processes, info.nodes,
               info.nodes == 1 ? "" : "s", meeting.empty() ? info.launcher : "hand (--join)",
-              library.c_str());
+              listens.empty() ? "" : "; process 0 listens at ", listens.c_str(), library.c_str());
   std::fflush(stdout);
 }
 
@@ -199,6 +208,16 @@ Status Job::shallStop(const Session &session, bool &stops) const {
   return {};
 }
 
+Status Job::gatherTexts(const char *what, std::string_view own,
+                        std::vector<std::string> &all) const {
+  return world->world->control().allGather(what, own, all);
+}
+
+std::string Job::nameOf(int process) const {
+  return format("process %d on host '%s'", process,
+                escape(world->world->getProcesses()[size_t(process)].host).c_str());
+}
+
 /// The numbers of all processes, by process.
 Status Job::gather(const char *what, uint64_t own, std::vector<uint64_t> &all) const {
   all = {own};
@@ -207,7 +226,7 @@ Status Job::gather(const char *what, uint64_t own, std::vector<uint64_t> &all) c
   std::string text;
   append(text, own);
   std::vector<std::string> texts;
-  ZERO_RT_TRY(world->world->control().allGather(what, text, texts));
+  ZERO_RT_TRY(gatherTexts(what, text, texts));
   all.clear();
   for (const std::string &each : texts)
     all.push_back(Fields(each).number());

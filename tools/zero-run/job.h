@@ -48,6 +48,11 @@ public:
 
   /// Whether to stop after the step in progress, as all processes decide alike.
   rt::Status shallStop(const Session &session, bool &stops) const;
+  /// The texts of all processes, by process. Of a job.
+  rt::Status gatherTexts(const char *what, std::string_view own,
+                         std::vector<std::string> &all) const;
+  /// "process 2 on host 'a'"
+  std::string nameOf(int process) const;
   /// Adds up what each process counts.
   rt::Status sum(const char *what, uint64_t &count) const;
   /// Resident bytes that the library of MPI has taken, by process; empty without it.

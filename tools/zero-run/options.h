@@ -33,10 +33,10 @@ struct Options {
   std::string saveState; ///< folder of checkpoints
   std::optional<uint64_t> saveEvery;
   std::string resume; ///< folder of checkpoints, or one of them
-  bool resumeIfAny = false, restartData = false;
+  bool resumeIfAny = false, restartData = false, verifyData = false;
   std::string log, gradients, outputs, report, trace;
   /// As in zero_rt_session_options; empty: the default.
-  std::string device, gpus, gpuAlgorithms, join, nvmeDir, nvmeIo;
+  std::string device, gpus, gpuAlgorithms, join, joinSecret, interface, nvmeDir, nvmeIo;
   uint64_t endurance = 0;        ///< of the drive at nvmeDir, bytes that may be written; 0: unknown
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with

@@ -24,6 +24,11 @@ typedef struct zero_rt_world_options {
   const char *meeting;    /* how they find each other: "unix:@NAME" (one machine), "tcp:HOST:PORT",
                              where process 0 listens, or "file:PATH", a file that all can access
                              and that does not exist yet. NULL (default): as the launcher says */
+  const char *secret;     /* what no other user knows, of at least 16 characters: needed for
+                             "tcp:HOST:PORT". NULL (default): the variable ZERO_JOB_SECRET */
+  const char *interface;  /* name or address of the network interface at which process 0 listens,
+                             where MPI or a file tells the others; NULL (default): the loopback if
+                             the launcher says that all are on one machine, else all interfaces */
   const char *about;      /* how errors name this process: "rank 2"; NULL (default): "process N".
                              The name of its machine is added */
   double timeout_seconds; /* maximum wait for another process; 120 by default */
@@ -44,6 +49,8 @@ typedef struct zero_rt_world_info {
   const char *launcher;   /* "mpirun of Open MPI" */
   uint64_t library_bytes; /* resident memory that MPI has taken in this process, measured; 0
                              without MPI */
+  const char *listens_at; /* process 0: where it listens in a network, as "all interfaces, port
+                             61440"; else empty. Valid as long as the world */
 } zero_rt_world_info;
 
 void zero_rt_world_describe(const zero_rt_world *world, zero_rt_world_info *info);

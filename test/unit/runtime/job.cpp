@@ -49,6 +49,7 @@ ControlOptions Job::optionsOf(int process) const {
   options.processes = processes;
   options.address = address;
   options.job = "job of " + address;
+  options.secret = "secret of " + address;
   options.about = format("rank %d", process);
   options.timeoutSeconds = timeout;
   return options;

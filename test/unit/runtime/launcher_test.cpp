@@ -8,9 +8,11 @@
 #include "runtime/processes/launcher.h"
 
 #include "runtime/processes/host_list.h"
+#include "runtime/processes/secret.h"
 
 #include <gtest/gtest.h>
 #include <map>
+#include <unistd.h>
 
 using namespace zero::rt;
 
@@ -101,6 +103,11 @@ const Values kStep =
                     {"SLURM_STEP_ID", "0"},        {"SLURM_STEPID", "0"},
                     {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NODELIST", "g[10,20,25]"}};
 
+/// Where processes of one machine meet.
+std::string localMeeting(const std::string &job) {
+  return format("unix:@zero-%u-%s", ::geteuid(), digestText(job).c_str());
+}
+
 TEST(Launcher, None) {
   const LaunchInfo info = detected({{"PATH", "/bin"}});
   EXPECT_EQ(info.launcher, Launcher::None);
@@ -133,15 +140,21 @@ TEST(Launcher, Torchrun) {
   EXPECT_EQ(info.processes, 4);
   EXPECT_EQ(info.localProcess, 1);
   EXPECT_EQ(info.localProcesses, 2);
-  EXPECT_EQ(info.meeting, "tcp:localhost:29501") << "torchrun listens on MASTER_PORT";
   EXPECT_EQ(info.job, "torchrun none localhost:29500");
+  EXPECT_EQ(info.meeting, localMeeting(info.job)) << "no other machine can be meant";
   EXPECT_EQ(info.attempt, 2);
 }
 
 TEST(Launcher, TorchrunPorts) {
-  EXPECT_EQ(detected(kTorch + Values{{"MASTER_PORT", "65535"}}).meeting, "tcp:localhost:61440");
-  EXPECT_EQ(detected(kTorch + Values{{"MASTER_PORT", "65534"}}).meeting, "tcp:localhost:65535");
+  const Values nodes = kTorch + Values{{"MASTER_ADDR", "host-0"}};
+  EXPECT_EQ(detected(nodes).meeting, "tcp:host-0:29501") << "torchrun listens on MASTER_PORT";
+  EXPECT_EQ(detected(nodes + Values{{"MASTER_PORT", "65535"}}).meeting, "tcp:host-0:61440");
+  EXPECT_EQ(detected(nodes + Values{{"MASTER_PORT", "65534"}}).meeting, "tcp:host-0:65535");
   EXPECT_EQ(detected(kTorch + Values{{"MASTER_ADDR", "fe80::1"}}).meeting, "tcp:[fe80::1]:29501");
+  EXPECT_EQ(detected(nodes + Values{{"LOCAL_WORLD_SIZE", "4"}}).meeting,
+            localMeeting("torchrun none host-0:29500"));
+  EXPECT_EQ(detected(nodes).secret, "");
+  EXPECT_EQ(detected(nodes + Values{{"ZERO_JOB_SECRET", "s"}}).secret, "s");
   EXPECT_EQ(refused(kTorch + Values{{"MASTER_PORT", "65536"}}),
             "the variable MASTER_PORT: expected at most 65535, got 65536");
 }
@@ -183,6 +196,9 @@ TEST(Launcher, Slurm) {
   EXPECT_EQ(info.processes, 4);
   EXPECT_EQ(info.localProcess, 1);
   EXPECT_EQ(info.meeting, "tcp:g10:65337") << "61440 + 200505 mod 4096";
+  EXPECT_EQ(detected(kStep + Values{{"SLURM_STEP_ID", "2"}}).meeting, "tcp:g10:65339");
+  EXPECT_EQ(detected(kStep + Values{{"SLURM_STEP_NUM_NODES", "1"}}).meeting,
+            localMeeting("slurm 200505.0"));
   EXPECT_EQ(info.job, "slurm 200505.0");
 }
 
