@@ -3,9 +3,12 @@
 usage: check_processes_errors.py DATA WORK LAUNCHER [PREFIX...]
 """
 
+import shlex
 import shutil
 import sys
 import time
+
+import numpy as np
 
 from processes import Launcher
 from zero_test import Checks, Graph, run_tool
@@ -64,14 +67,34 @@ class Errors:
     def check_other_executable(self):
         """A link that each process finds elsewhere."""
         other = self.compile("other", 2, "--optimizer=adam")
+        self.refused_with("another executable", "process 1 on host", [self.executable], [other],
+                          self.graph.data_flag)
+
+    def check_other_options(self):
+        """Processes that would train otherwise than process 0."""
+        changed = self.graph.work / "changed.npz"
+        arrays = dict(np.load(self.graph.folder / "groundtruth.npz"))
+        first = next(name for name, value in arrays.items() if name.startswith("input.") and value.dtype == np.float32)
+        arrays[first] = arrays[first] * 2
+        np.savez(changed, **arrays)
+        for option, own, others in (("--lr", ["--lr=0.25", self.graph.data_flag], ["--lr=0.5", self.graph.data_flag]),
+                                    ("--shuffle", [self.graph.data_flag], ["--shuffle=1", self.graph.data_flag]),
+                                    ("--allow-nan", [self.graph.data_flag], ["--allow-nan", self.graph.data_flag]),
+                                    ("--data", [self.graph.data_flag], [f"--data={changed}"])):
+            self.refused_with(f"other {option}", f"zero-run: error: {option}", [self.executable, *own],
+                              [self.executable, *others])
+
+    def refused_with(self, label, words, own, others, *flags):
+        """`own` are the words of process 0, `others` those of process 1."""
         script = self.graph.work / "zero-run-of-one"
         script.write_text("#!/bin/sh\n"
                           "case ${ZERO_PROCESS-}${OMPI_COMM_WORLD_RANK-}${PMI_RANK-}"
                           "${SLURM_PROCID-} in\n"
-                          f'1) exec zero-run {other} "$@" ;;\n*) exec zero-run {self.executable} "$@" ;;\nesac\n')
+                          f'1) exec zero-run {shlex.join(map(str, others))} "$@" ;;\n'
+                          f'*) exec zero-run {shlex.join(map(str, own))} "$@" ;;\nesac\n')
         script.chmod(0o755)
         self.launcher.program = script
-        self.refused("another executable", 2, "process 1 on host", self.graph.data_flag)
+        self.refused(label, 2, words, *flags)
         self.launcher.program = "zero-run"
 
     def check_contradiction(self):
@@ -89,6 +112,7 @@ def main():
     errors.check_files()
     if name != "processes":
         errors.check_other_executable()
+        errors.check_other_options()
         errors.check_contradiction()
     errors.checks.finish()
 

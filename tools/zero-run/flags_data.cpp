@@ -122,6 +122,10 @@ std::vector<Flag> dataFlags() {
        toCount(&Options::evalEvery)},
       {"Data", "eval-steps", "M", "evaluate only the first M global batches (all)",
        toCount(&Options::evalSteps)},
+      {"Data", "verify-data", "",
+       "several processes compare all bytes of their data and weights before the\n"
+       "first step (their sizes and blocks of them)",
+       toSwitch(&Options::verifyData)},
   };
 }
 

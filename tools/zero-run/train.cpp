@@ -2,6 +2,7 @@
 
 #include "train.h"
 
+#include "alike.h"
 #include "checkpoints.h"
 #include "data.h"
 #include "evaluation.h"
@@ -303,6 +304,7 @@ Status Training::run() {
   if (!options.needsCompiler())
     printPlan(executable, options.quiet); // otherwise zeroc has
   ZERO_RT_TRY(open());
+  ZERO_RT_TRY(checkAlike(options, job));
   Progress progress(executable, data, steps, options.quiet);
   progress.printData(options.shuffleSeed);
   if (evaluator.isOpen())
