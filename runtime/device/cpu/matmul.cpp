@@ -190,8 +190,9 @@ bool Matmul::State::choose() {
   if (types.operands != ZERO_RT_F32)
     return false;
   size_t dims = plan.batch.size();
-  if (auto layout = layoutForCaches(plan)) {
-    packA = copy(plan.a, *layout, types.operands);
+  if (auto block = blockForCaches(plan)) {
+    divideRows(plan, block->rows);
+    packA = copy(plan.a, *block, types.operands);
     dims = 0;
   }
   return attempt(dims, /*any=*/true) && commit();

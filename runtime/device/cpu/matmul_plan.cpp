@@ -155,10 +155,11 @@ Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan) {
   return {};
 }
 
-std::optional<Matrix> layoutForCaches(const MatmulPlan &plan) {
+std::optional<Matrix> blockForCaches(const MatmulPlan &plan) {
   constexpr int64_t kSharedSets = 2048 / sizeof(float), kCacheLine = 64 / sizeof(float);
   const auto &[row, column] = plan.a.strides;
-  if (row != 1 || column % kSharedSets != 0 || plan.a.columns == 1)
+  // A bias along rows would have to be divided, too.
+  if (row != 1 || column % kSharedSets != 0 || plan.a.columns == 1 || (plan.bias && plan.swapped))
     return std::nullopt;
   // oneDNN 2.6, src/cpu/x64/gemm/gemm_driver.cpp, nocopy_checker_avx2.
   const bool isInPlace = 1.0 / double(plan.c.rows) + 1.0 / double(plan.c.columns) >= 0.0038;
@@ -166,7 +167,17 @@ std::optional<Matrix> layoutForCaches(const MatmulPlan &plan) {
   constexpr int64_t kUses = 64;
   if (!isInPlace || plan.c.columns < kUses)
     return std::nullopt;
-  return Matrix{plan.a.rows, plan.a.columns, {1, plan.a.rows + kCacheLine}};
+  // A block stays in the second-level cache. With fewer rows the product becomes slower.
+  constexpr int64_t kElements = (512 << 10) / sizeof(float), kLeastRows = 64;
+  int64_t rows = plan.a.rows;
+  while (rows % 2 == 0 && rows > kLeastRows && rows * plan.a.columns > kElements)
+    rows /= 2;
+  return Matrix{rows, plan.a.columns, {1, rows + kCacheLine}};
+}
+
+void divideRows(MatmulPlan &plan, int64_t rows) {
+  plan.batch.push_back({plan.a.rows / rows, rows * plan.a.strides[0], 0, rows * plan.c.strides[0]});
+  plan.a.rows = plan.c.rows = rows;
 }
 
 } // namespace zero::rt

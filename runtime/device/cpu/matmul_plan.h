@@ -53,10 +53,15 @@ struct MatmulPlan {
 /// share an address.
 Status planMatmul(const proto::Matmul &desc, MatmulPlan &plan);
 
-/// The layout that A is copied to where oneDNN would read it slowly, if there is one. Its
-/// `gemm:jit` multiplies matrices where they lie if a side of C is short. Columns of A that are a
-/// multiple of 2 KiB apart then share sets of the first-level cache, which halves the speed.
-std::optional<Matrix> layoutForCaches(const MatmulPlan &plan);
+/// The layout that blocks of rows of A are copied to where oneDNN would read them slowly, if there
+/// is one. Its `gemm:jit` multiplies matrices where they lie if a side of C is short. Columns of A
+/// that are a multiple of 2 KiB apart then share sets of the first-level cache, which halves the
+/// speed.
+std::optional<Matrix> blockForCaches(const MatmulPlan &plan);
+
+/// Makes blocks of `rows` rows of A and C, which divide theirs, the innermost dimension of the
+/// batch.
+void divideRows(MatmulPlan &plan, int64_t rows);
 
 } // namespace zero::rt
 

@@ -43,8 +43,8 @@ static Status boundOf(const proto::Matmul &desc, uint64_t threads, uint64_t &byt
   // Operands with gaps are copied in full, as is a B that is reordered.
   uint64_t copies = (plan.a.isDense() ? 0 : a) + (plan.b.isDense() && !plan.reorderB ? 0 : b) +
                     (plan.c.isDense() ? 0 : c);
-  if (auto layout = layoutForCaches(plan))
-    copies += bytesOfBlocks({layout->strides[1], layout->columns, {}}, size);
+  if (auto block = blockForCaches(plan))
+    copies += bytesOfBlocks({block->strides[1], block->columns, {}}, size);
   bytes = copies + threads * (std::min(a + b + c, kMostOfThread) + kBookkeeping);
   return {};
 }

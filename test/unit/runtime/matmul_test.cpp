@@ -121,7 +121,8 @@ TEST(Matmul, ColumnsThatShareSetsOfTheCache) {
   // One matrix, and three with one A for all and rows of A that are not used.
   Case one({}, 512, 64, 20, {1, 512}, {64, 1}, {64, 1});
   Case three({3}, 300, 70, 20, {0, 1, 1024}, {1400, 1, 20}, {21000, 70, 1});
-  for (const Case &data : {one, three}) {
+  Case blocks({}, 512, 65, 260, {1, 512}, {65, 1}, {70, 1}); // of 256 rows
+  for (const Case &data : {one, three, blocks}) {
     check(data);
     check(Case(data).alpha(0.5f).withBias().accumulate());
     check(Case(data).withBias().withResidual());
