@@ -71,8 +71,9 @@ RULES = {
                   CHECKED],
     # Evaluates plans by running phases on copies of the program.
     "PlanSearch": [*DIALECTS, *MLIR, "Analysis", "Planning", "Transforms", "Pipelines"],
-    # Output files are written atomically by the functions of the runtime.
-    "Report": [*DIALECTS, *MLIR, "Analysis", "Planning", "runtime/support"],
+    # Output files are written atomically by the functions of the runtime. Names of models are printed
+    # as the importer prints them.
+    "Report": [*DIALECTS, *MLIR, "Analysis", "Import", "Planning", "runtime/support"],
     "Driver": [*DIALECTS, *MLIR, *COMPILER],
     # The runtime, from the parts that all others use up to the C interface.
     "runtime/include": [],

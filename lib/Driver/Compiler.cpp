@@ -10,6 +10,7 @@
 #include "zero/Emit/Emit.h"
 #include "zero/EmitOnnx/EmitOnnx.h"
 #include "zero/Frontends/Frontend.h"
+#include "zero/Import/Diagnostics.h"
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Report/PlanReport.h"
 
@@ -199,14 +200,15 @@ static void printDisk(const PlanSummary &summary, const CompilerOptions &options
          << rate(planning::Link::DiskWrite) << " for all ranks together, " << source << "\n";
 }
 
-LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &report) {
+LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) {
   const auto start = std::chrono::steady_clock::now();
+  PrintableStream report(output);
   DialectRegistry registry;
   registerDialects(registry);
   DecisionLog decisions;
   MLIRContext context(registry);
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  DiagnosticPrinter diagnostics(sources, &context);
   // Messages name their subject. The op itself would hide it.
   context.printOpOnDiagnostic(false);
   if (failed(decisions.attach(context)))

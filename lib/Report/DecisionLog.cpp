@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Remarks.h"
 #include "runtime/support/checked.h"
+#include "zero/Import/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -27,7 +28,7 @@ public:
     entry.category = remark.getCategoryName().str();
     entry.name = remark.getRemarkName().str();
     for (const remark::detail::Remark::Arg &arg : remark.getArgs()) {
-      entry.text += arg.val;
+      entry.text += printable(arg.val);
       StringRef number(arg.val);
       int64_t bytes;
       double seconds;

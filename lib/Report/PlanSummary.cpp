@@ -7,6 +7,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepTime.h"
+#include "zero/Import/Diagnostics.h"
 
 using namespace mlir;
 
@@ -211,7 +212,7 @@ static void readCertificate(ArenaAttr arena, ArenaSummary &plan) {
   plan.tier = arena.getTier();
   plan.arena = arena.getPeak();
   plan.lowerBound = arena.getLowerBound();
-  plan.peakAt = arena.getPeakAt().str();
+  plan.peakAt = printable(arena.getPeakAt());
   plan.isOptimal = arena.getOptimal();
 }
 

@@ -6,7 +6,6 @@
 
 #include <arpa/inet.h>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <optional>
+#include <sstream>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <thread>
@@ -178,15 +178,17 @@ static std::optional<uid_t> userAt(const Socket &socket) {
 
 /// The user whose process listens at `port` of TCP, as the kernel's tables say.
 static std::optional<uid_t> listenerOfPort(int port) {
+  const std::string place = format(":%04X", port);
   for (const char *table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     std::ifstream lines(table);
     for (std::string line; std::getline(lines, line);) {
-      unsigned place = 0, state = 0, user = 0;
-      constexpr unsigned kListens = 0x0a;
-      if (std::sscanf(line.c_str(), " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x %*x:%*x %*x:%*x %*x %u",
-                      &place, &state, &user) == 3 &&
-          state == kListens && place == unsigned(port))
-        return uid_t(user);
+      std::string number, local, remote, state, queues, timer, retries, user;
+      std::istringstream(line) >> number >> local >> remote >> state >> queues >> timer >>
+          retries >> user;
+      uid_t found = 0;
+      constexpr char kListens[] = "0A";
+      if (state == kListens && local.ends_with(place) && parseInteger(user, found))
+        return found;
     }
   }
   return std::nullopt;

@@ -35,8 +35,13 @@ Status fail(zero_rt_code code, const char *pattern, ...) {
 
 std::string escape(const std::string &text) {
   std::string result;
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\') {
+  for (size_t at = 0; at < text.size(); ++at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0u;
+    if (c == 0xc2 && next >= 0x80 && next < 0xa0) { // C1 in UTF-8
+      result += format("\\u%04x", next);
+      ++at;
+    } else if (c == '"' || c == '\\') {
       result += '\\';
       result += static_cast<char>(c);
     } else if (c < 0x20 || c == 0x7f) {

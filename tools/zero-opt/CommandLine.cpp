@@ -5,6 +5,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Driver/Register.h"
 #include "zero/Frontends/Frontend.h"
+#include "zero/Import/Diagnostics.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/SmallString.h"
@@ -103,6 +104,11 @@ std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
   return "";
 }
 
+int fail(StringRef message) {
+  llvm::errs() << "zero-opt: error: " << printable(message) << "\n";
+  return 1;
+}
+
 bool importInput(OptArguments &arguments, std::string &text) {
   auto input = findModel(arguments);
   if (input == arguments.rest.end())
@@ -111,7 +117,7 @@ bool importInput(OptArguments &arguments, std::string &text) {
   registerDialects(registry);
   MLIRContext context(registry);
   llvm::SourceMgr sources;
-  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  DiagnosticPrinter diagnostics(sources, &context);
   arguments.model.input = *input;
   arguments.rest.erase(input);
   OwningOpRef<ModuleOp> module = readModel(arguments.model, context);

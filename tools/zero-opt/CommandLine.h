@@ -35,6 +35,9 @@ bool importInput(OptArguments &arguments, std::string &text);
 /// Prints the common options: a screen (--help). --help-all is the text of mlir-opt.
 void printOptHelp(llvm::raw_ostream &os);
 
+/// Prints an error. Returns the exit status.
+int fail(llvm::StringRef message);
+
 /// Registers the passes of test/lib, of which tools include nothing.
 void registerTestPasses();
 

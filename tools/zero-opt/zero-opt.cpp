@@ -15,11 +15,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 
-static int fail(const llvm::Twine &message) {
-  llvm::errs() << "zero-opt: error: " << message << "\n";
-  return 1;
-}
-
 extern "C" int zeroOptMain(int argc, char **argv) {
   zero::process::begin("zero-opt", zero::process::Ending::AtOnce);
   llvm::InitLLVM init(argc, argv);
@@ -27,7 +22,7 @@ extern "C" int zeroOptMain(int argc, char **argv) {
   std::string text;
   if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);
       !error.empty())
-    return fail(error);
+    return zero::fail(error);
   if (arguments.help)
     return zero::printOptHelp(llvm::outs()), 0;
   if (!zero::importInput(arguments, text))
@@ -47,10 +42,10 @@ extern "C" int zeroOptMain(int argc, char **argv) {
   auto buffer = text.empty() ? mlir::openInputFile(input, &error)
                              : llvm::MemoryBuffer::getMemBuffer(text, arguments.model.input);
   if (!buffer)
-    return fail(error);
+    return zero::fail(error);
   auto file = mlir::openOutputFile(output, &error);
   if (!file)
-    return fail(error);
+    return zero::fail(error);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (failed(mlir::MlirOptMain(file->os(), std::move(buffer), registry, config)))
     return 1;

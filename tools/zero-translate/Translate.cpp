@@ -2,6 +2,7 @@
 
 #include "Translate.h"
 
+#include "zero/Import/Diagnostics.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/IR/AsmState.h"
@@ -30,18 +31,18 @@ bool translate(const std::string &input, ImportOptions options, const std::strin
                const std::string &output, bool locations) {
   std::string error = parseShapeBindings(shapes, options.shapes);
   if (!error.empty()) {
-    llvm::errs() << "zero-translate: --shape: " << error << "\n";
+    llvm::errs() << "zero-translate: --shape: " << printable(error) << "\n";
     return false;
   }
   mlir::MLIRContext context;
   llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  DiagnosticPrinter diagnostics(sources, &context);
   mlir::OwningOpRef<mlir::ModuleOp> module = importOnnx(input, options, &context);
   if (!module)
     return false;
   auto file = mlir::openOutputFile(output, &error);
   if (!file) {
-    llvm::errs() << "zero-translate: " << error << "\n";
+    llvm::errs() << "zero-translate: " << printable(error) << "\n";
     return false;
   }
   module->print(file->os(), mlir::OpPrintingFlags().enableDebugInfo(locations));

@@ -11,6 +11,7 @@
 #include "runtime/support/checked.h"
 #include "tools/process/cache_folder.h"
 #include "zero/Frontends/Frontend.h"
+#include "zero/Import/Diagnostics.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -178,7 +179,7 @@ static std::string suggest(StringRef name, const PhaseOptions &phases) {
 }
 
 static CommandLineResult wrong(const Twine &message) {
-  llvm::errs() << "zeroc: error: " << message << "; see zeroc --help\n";
+  llvm::errs() << "zeroc: error: " << printable(message.str()) << "; see zeroc --help\n";
   return CommandLineResult::Wrong;
 }
 
@@ -219,10 +220,10 @@ static void printConfig(const Config &config) {
     taken.push_back("a batch of " + std::to_string(batch) + " on each rank");
   if (taken.empty())
     taken.push_back("nothing");
-  llvm::errs() << "zeroc: config: used as " << llvm::join(taken, " ") << "\n";
+  llvm::errs() << "zeroc: config: used as " << printable(llvm::join(taken, " ")) << "\n";
   if (!config.getIdle().empty())
-    llvm::errs() << "zeroc: config: has no effect in Zero: " << llvm::join(config.getIdle(), ", ")
-                 << "\n";
+    llvm::errs() << "zeroc: config: has no effect in Zero: "
+                 << printable(llvm::join(config.getIdle(), ", ")) << "\n";
 }
 
 /// Whether the model may say the ranks: nothing else does, and the batch of no configuration counts
