@@ -39,7 +39,7 @@ Data::Data(std::shared_ptr<Executable> of) : executable(std::move(of)) {
 void Data::bind(const std::string &input, Array array, int dtype) {
   const TypedArray typed(std::move(array), dtype);
   withoutGil(mutex, [&] {
-    check(zero_rt_data_bind_view(handle, input.c_str(), typed.dtype, typed.shape.data(),
+    check(zero_rt_data_bind_view(handle, textOf(input), typed.dtype, typed.shape.data(),
                                  typed.shape.size(), typed.array.data()));
   });
   arrays[input] = typed.array;
@@ -47,9 +47,9 @@ void Data::bind(const std::string &input, Array array, int dtype) {
 
 void Data::bindFile(const std::string &input, const std::string &path, const std::string &member,
                     int raw, uint64_t skip, uint64_t ahead) {
-  const zero_rt_data_file file{path.c_str(), member.empty() ? nullptr : member.c_str(),
+  const zero_rt_data_file file{textOf(path), member.empty() ? nullptr : textOf(member),
                                zero_rt_dtype(raw), skip, ahead};
-  withoutGil(mutex, [&] { check(zero_rt_data_bind_file(handle, input.c_str(), &file)); });
+  withoutGil(mutex, [&] { check(zero_rt_data_bind_file(handle, textOf(input), &file)); });
   arrays.erase(input);
 }
 

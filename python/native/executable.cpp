@@ -9,8 +9,10 @@
 namespace zero::python {
 
 Executable::Executable(const std::string &path) {
+  const char *text = textOf(path);
+  const Call call;
   nb::gil_scoped_release release; // it may be of gigabytes
-  check(zero_rt_executable_load(path.c_str(), &handle));
+  check(zero_rt_executable_load(text, &handle));
 }
 
 static nb::dict info(const Executable &executable) {

@@ -2,7 +2,47 @@
 
 #include "native.h"
 
+#include <atomic>
+#include <thread>
+#include <unistd.h>
+
 namespace zero::python {
+
+static std::atomic<int> callsInProgress = 0;
+static std::atomic<bool> hasEnded = false;
+static const pid_t ownProcess = ::getpid();
+
+bool isForked() { return ::getpid() != ownProcess; }
+
+Call::Call() {
+  if (isForked())
+    throw StatusError(ZERO_RT_INVALID_ARGUMENT,
+                      "this process was forked from one that has imported zero, whose threads it "
+                      "does not have: start processes with multiprocessing's 'spawn', or import "
+                      "zero after the fork");
+  ++callsInProgress;
+  if (hasEnded) {
+    --callsInProgress;
+    throw StatusError(ZERO_RT_ABORTED, "Python ends");
+  }
+}
+
+Call::~Call() { --callsInProgress; }
+
+void Call::endAll() {
+  if (isForked())
+    return;
+  nb::gil_scoped_release release;
+  hasEnded = true;
+  while (callsInProgress > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+const char *textOf(const std::string &text) {
+  if (text.find('\0') != std::string::npos)
+    throw StatusError(ZERO_RT_INVALID_ARGUMENT, "a path or name contains a zero byte");
+  return text.c_str();
+}
 
 void check(zero_rt_status status) {
   if (status.code == ZERO_RT_OK)
@@ -37,6 +77,7 @@ NB_MODULE(_native, module) {
   nb::register_exception_translator(translate);
   module.attr("__version__") = zero_rt_version();
   module.attr("dtypes") = names();
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(Call::endAll));
   bindExecutable(module);
   bindData(module);
   bindSession(module);

@@ -33,14 +33,35 @@ struct StatusError : std::runtime_error {
 /// Throws a StatusError unless `status` is ZERO_RT_OK.
 void check(zero_rt_status status);
 
+/// Whether this process was forked from the one that has imported the module.
+bool isForked();
+
+/// A call into the runtime. Python does not end during one: a thread that waits for the GIL when
+/// the interpreter is gone would end in the middle of this code. Throws in a process that was
+/// forked after the import, where the threads of the runtime are missing.
+class Call {
+public:
+  Call();
+  ~Call();
+  Call(const Call &) = delete;
+  Call &operator=(const Call &) = delete;
+
+  /// Waits until no call is in progress. Later ones throw.
+  static void endAll();
+};
+
 /// Runs `body` with the GIL released and `mutex` locked. Others that hold the GIL never wait for
 /// the mutex, so the two cannot deadlock.
 template <typename Body>
 auto withoutGil(std::mutex &mutex, Body body) {
+  const Call call; // until this thread has the GIL again
   nb::gil_scoped_release release;
   std::lock_guard lock(mutex);
   return body();
 }
+
+/// The text for the C interface; throws if a zero byte would end it early.
+const char *textOf(const std::string &text);
 
 /// A compiled program.
 struct Executable {

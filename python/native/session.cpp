@@ -14,7 +14,7 @@ namespace {
 class Session {
 public:
   Session(std::shared_ptr<Executable> executable, const nb::dict &options);
-  ~Session() { close(); }
+  ~Session();
 
   void close();
   nb::dict step(std::shared_ptr<Data> data, bool keepGradients);
@@ -26,17 +26,24 @@ public:
   nb::list remarks();
 
   /// Runs `call` on the handle, without the GIL.
-  template <typename Call>
-  void run(Call call) {
+  template <typename Function>
+  void run(Function function) {
+    if (reporting == this)
+      throw StatusError(ZERO_RT_INVALID_ARGUMENT,
+                        "the progress of a session cannot call the session, which is busy");
     withoutGil(mutex, [&] {
       if (!handle)
         throw StatusError(ZERO_RT_INVALID_ARGUMENT, "the session is closed");
-      check(call(handle));
+      check(function(handle));
     });
   }
 
 private:
+  void release();
   static void report(void *context, const char *what, uint64_t done, uint64_t total);
+
+  /// The session whose progress this thread reports.
+  static thread_local const Session *reporting;
 
   std::shared_ptr<Executable> executable;
   nb::object progress;
@@ -46,14 +53,18 @@ private:
 };
 } // namespace
 
+thread_local const Session *Session::reporting = nullptr;
+
 /// Called from any thread, none of which has the GIL. An exception cannot leave.
 void Session::report(void *context, const char *what, uint64_t done, uint64_t total) {
   nb::gil_scoped_acquire acquire;
+  reporting = static_cast<Session *>(context);
   try {
-    static_cast<Session *>(context)->progress(what, done, total);
+    reporting->progress(what, done, total);
   } catch (nb::python_error &error) {
     error.discard_as_unraisable("the progress of a session");
   }
+  reporting = nullptr;
 }
 
 /// Sets the field if the dictionary has a value for it.
@@ -82,7 +93,7 @@ Session::Session(std::shared_ptr<Executable> of, const nb::dict &options)
   take(options, "gpu_algorithms", algorithms);
   take(options, "nvme_dir", nvmeDir);
   take(options, "nvme_io", nvmeIo);
-  auto set = [](const std::string &text) { return text.empty() ? nullptr : text.c_str(); };
+  auto set = [](const std::string &text) { return text.empty() ? nullptr : textOf(text); };
   given.device = set(device);
   given.gpus = set(gpus);
   given.gpu_algorithms = set(algorithms);
@@ -96,11 +107,26 @@ Session::Session(std::shared_ptr<Executable> of, const nb::dict &options)
   withoutGil(mutex, [&] { check(zero_rt_session_create(executable->handle, &given, &handle)); });
 }
 
+/// A forked process has no threads that could end, so memory stays as it is there.
+Session::~Session() {
+  if (!isForked())
+    release();
+}
+
 void Session::close() {
-  withoutGil(mutex, [&] {
+  if (reporting == this)
+    throw StatusError(ZERO_RT_INVALID_ARGUMENT, "the progress of a session cannot close it");
+  const Call call;
+  release();
+}
+
+void Session::release() {
+  {
+    nb::gil_scoped_release unlocked;
+    std::lock_guard lock(mutex);
     zero_rt_session_free(handle);
     handle = nullptr;
-  });
+  }
   data.reset();
 }
 
@@ -156,7 +182,7 @@ nb::dict Session::loadState(const std::string &path, bool restartData) {
   std::string generation;
   run([&](zero_rt_session *session) {
     zero_rt_status status = zero_rt_session_load_state(
-        session, path.c_str(), restartData ? ZERO_RT_RESTART_DATA : 0, &result);
+        session, textOf(path), restartData ? ZERO_RT_RESTART_DATA : 0, &result);
     if (status.code == ZERO_RT_OK)
       generation = result.generation;
     return status;
@@ -181,7 +207,7 @@ nb::tuple Session::loadArrays(const nb::dict &arrays, bool partial) {
   std::vector<zero_rt_array> given;
   for (const auto &[name, array] : typed)
     given.push_back(
-        {name.c_str(), array.dtype, array.shape.data(), array.shape.size(), array.array.data()});
+        {textOf(name), array.dtype, array.shape.data(), array.shape.size(), array.array.data()});
   zero_rt_load_result result;
   run([&](zero_rt_session *session) {
     return zero_rt_session_load_arrays(session, given.data(), given.size(), partial, &result);
@@ -192,7 +218,7 @@ nb::tuple Session::loadArrays(const nb::dict &arrays, bool partial) {
 static nb::tuple load(Session &session, const std::string &path, bool partial) {
   zero_rt_load_result result;
   session.run([&](zero_rt_session *handle) {
-    return zero_rt_session_load(handle, path.c_str(), partial, &result);
+    return zero_rt_session_load(handle, textOf(path), partial, &result);
   });
   return tupleOf(result);
 }
@@ -249,20 +275,20 @@ nb::list Session::remarks() {
 /// A method that calls `function` with the session and a path.
 template <zero_rt_status (*function)(zero_rt_session *, const char *)>
 static void onPath(Session &session, const std::string &path) {
-  session.run([&](zero_rt_session *handle) { return function(handle, path.c_str()); });
+  session.run([&](zero_rt_session *handle) { return function(handle, textOf(path)); });
 }
 
 /// A method that reads a value by its name into `buffer`.
 template <zero_rt_status (*function)(zero_rt_session *, const char *, void *, size_t)>
 static void read(Session &session, const std::string &name, Buffer buffer) {
   session.run([&](zero_rt_session *handle) {
-    return function(handle, name.c_str(), buffer.data(), buffer.nbytes());
+    return function(handle, textOf(name), buffer.data(), buffer.nbytes());
   });
 }
 
 static void readOutput(Session &session, const std::string &name, int rank, Buffer buffer) {
   session.run([&](zero_rt_session *handle) {
-    return zero_rt_session_read_output(handle, name.c_str(), rank, buffer.data(), buffer.nbytes());
+    return zero_rt_session_read_output(handle, textOf(name), rank, buffer.data(), buffer.nbytes());
   });
 }
 

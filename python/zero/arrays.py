@@ -13,6 +13,15 @@ def _is_here(value):
     return device is None or device()[0] in _HOST
 
 
+def _capsule_of(name, value):
+    """The memory of an array, which is handed over once: a capsule is renamed when it is taken."""
+    capsule = value.__dlpack__()
+    if '"used_dltensor' in repr(capsule):
+        raise BadDataError(f"'{name}': the __dlpack__() of {type(value).__name__} has returned a "
+                           "capsule that was taken before")
+    return capsule
+
+
 def readable(name, value, dtypes):
     """An object that zero._native reads, and the number of its type: 0 for its own.
 
@@ -28,7 +37,7 @@ def readable(name, value, dtypes):
     if getattr(value, "requires_grad", False):
         value = value.detach()
     if not isinstance(value, np.ndarray):
-        return value, 0
+        return _capsule_of(name, value), 0
     if value.dtype.name == "bfloat16":  # of ml_dtypes
         return value.view(np.uint16), dtypes["bfloat16"]
     if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:

@@ -1,5 +1,6 @@
 """Loads the extension zero._native."""
 
+import importlib
 import os
 
 # How often a waiting thread of OpenMP looks for work, about 50 us: longer than the time between two
@@ -7,7 +8,20 @@ import os
 _SPINS = "1000"
 
 
+def _is_main_interpreter():
+    for name in ("_interpreters", "_xxsubinterpreters"):  # of Python 3.13, and before
+        try:
+            interpreters = importlib.import_module(name)
+        except ImportError:
+            continue
+        return interpreters.get_current() == interpreters.get_main()
+    return True
+
+
 def _import():
+    if not _is_main_interpreter():
+        raise ImportError("zero cannot be imported by a subinterpreter: its extension has one state "
+                          "for the whole process. Use a process of its own")
     try:
         from . import _native
     except ImportError as error:
