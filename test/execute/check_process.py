@@ -243,6 +243,33 @@ def check_one_run(checks, make):
     checks.that(code == 0, f"once the first has ended: {errors}")
 
 
+def children_of(process):
+    try:
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def is_running(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def check_compiler_ends(checks, model):
+    """The compiler of a run that is killed ends with it. It would look for a plan for seconds."""
+    run = subprocess.Popen(["zero-run", model, "--zero=auto", "--ranks=4", "--memory-budget=60MiB",
+                            "--optimizer=adamw", "--data=none.npz"], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    wait_for(lambda: children_of(run.pid), run)
+    compiler = children_of(run.pid)[0]
+    run.kill()
+    run.wait()
+    time.sleep(0.3)
+    checks.that(not is_running(compiler), f"the compiler {compiler} of a killed run goes on")
+
+
 def main():
     data, work = sys.argv[1:]
     work = Path(work)
@@ -273,6 +300,7 @@ def main():
     check_truncated(checks, graph, make)
     check_limits(checks, make, compile_to)
     check_one_run(checks, make)
+    check_compiler_ends(checks, Path(data) / "gpt2-mini/model.onnx")
     checks.finish()
 
 

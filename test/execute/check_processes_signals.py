@@ -79,6 +79,19 @@ class Signals:
             self.checks.that(all(got[key].tobytes() == expected[key].tobytes() for key in expected),
                              f"{label}: {name}: other weights than after {steps} steps")
 
+    def check_twice(self):
+        """The second signal ends all at once, also one that is stopped, and nothing is left."""
+        folder, process = self.start("twice")
+        self.ranks = ranks_of(self.executable, 2)
+        os.kill(self.ranks[1], signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        code, errors = self.finish("twice", process)
+        self.checks.that(code != 0, f"twice: {code} {errors}")
+        left = [path.name for path in folder.rglob("*") if ".tmp-" in path.name]
+        self.checks.that(not left, f"twice: {left} is left")
+
     def check_killed(self):
         """One that is killed ends all, soon, with an error that names it."""
         folder, process = self.start("killed")
@@ -115,6 +128,8 @@ def main():
         signals.check_ended(f"{label}-to-rank-1", number, to_rank(1), own)
     signals.check_ended("SIGTERM-to-rank-0", signal.SIGTERM, to_rank(0), own)
     signals.check_killed()
+    if name == "processes":
+        signals.check_twice()
     signals.checks.finish()
 
 

@@ -49,8 +49,13 @@ std::string ownPath();
 /// Runs this program again in place of this process. Returns only if that fails.
 void restart(char **arguments);
 
+/// From now on no signal ends this process: it passes each on to its children, and ends with them.
+void endWithChildren();
+
 /// The signal that asked the run to end, or 0.
 int interruption();
+/// How many such signals came.
+int interruptions();
 
 /// What a shell calls that end: 130 for SIGINT, 143 for SIGTERM.
 int interruptionCode();

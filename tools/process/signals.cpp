@@ -26,6 +26,8 @@ static bool isIgnored[NSIG];
 /// The first signal, and whether one other than SIGPIPE came. A handler may use nothing else.
 static std::atomic<int> received{0};
 static std::atomic<bool> isAsked{false};
+static std::atomic<int> count{0};
+static std::atomic<bool> hasChildren{false}; ///< that are asked to end, too
 static_assert(std::atomic<int>::is_always_lock_free);
 
 //===----------------------------------------------------------------------===//
@@ -117,10 +119,11 @@ static void onSignalInOrder(int signal) {
   if (signal == SIGPIPE) {
     if (isOutputClosed())
       askToEnd(signal);
-  } else if (isAsked.exchange(true)) {
+  } else if (isAsked.exchange(true) && !hasChildren) {
     endBySignal(signal);
   } else {
     askToEnd(signal);
+    ++count;
   }
   errno = error;
 }
@@ -175,7 +178,11 @@ void restart(char **arguments) {
   ::execv("/proc/self/exe", arguments); // where the file has been replaced
 }
 
+void endWithChildren() { hasChildren = true; }
+
 int interruption() { return received; }
+
+int interruptions() { return count; }
 
 int interruptionCode() { return 128 + interruption(); }
 

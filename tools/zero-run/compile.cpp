@@ -16,7 +16,7 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,19 +44,30 @@ static std::string besideUs(const char *program) {
   return self.substr(0, self.rfind('/') + 1) + program;
 }
 
+/// In the new process: ends with this one, whatever ends that.
+static void becomeCompiler(char *const *arguments, bool quiet, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent)
+    ::_exit(1);
+  if (const int null = quiet ? ::open("/dev/null", O_WRONLY) : -1; null >= 0)
+    ::dup2(null, STDOUT_FILENO);
+  ::execve(arguments[0], arguments, environ);
+  ::_exit(127);
+}
+
 static Status spawn(const std::vector<std::string> &words, bool quiet, pid_t &child) {
   std::vector<char *> arguments;
   for (const std::string &word : words)
     arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (quiet)
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  int error = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0)
-    return fail(ZERO_RT_IO, "cannot start '%s': %s", words[0].c_str(), std::strerror(error));
+  if (::access(arguments[0], X_OK) != 0)
+    return fail(ZERO_RT_IO, "cannot start '%s': %s", words[0].c_str(), std::strerror(errno));
+  const pid_t parent = ::getpid();
+  child = ::fork();
+  if (child < 0)
+    return fail(ZERO_RT_IO, "cannot start '%s': %s", words[0].c_str(), std::strerror(errno));
+  if (child == 0)
+    becomeCompiler(arguments.data(), quiet, parent);
   return {};
 }
 

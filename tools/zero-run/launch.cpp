@@ -37,9 +37,12 @@ static Status runOnce(const Start &start, End &first) {
       deadline = std::min(deadline, std::chrono::steady_clock::now() + kGrace);
     if (std::chrono::steady_clock::now() > deadline)
       children.signal(SIGKILL); // one that is stopped
-    if (const int signal = process::interruption(); signal != passed) {
-      children.signal(signal);
-      passed = signal;
+    // The first asks the children to end in order, the second to end at once.
+    if (const int signals = process::interruptions(); signals > passed) {
+      children.signal(process::interruption());
+      if (signals > 1)
+        deadline = std::min(deadline, std::chrono::steady_clock::now() + kGrace);
+      passed = signals;
     }
   }
   return {};
@@ -47,6 +50,7 @@ static Status runOnce(const Start &start, End &first) {
 
 Status launch(const Options &options, char **arguments, int &code) {
   Restarts restarts(options, arguments);
+  process::endWithChildren();
   for (;;) {
     End first;
     Status started = runOnce(restarts.next(), first);
