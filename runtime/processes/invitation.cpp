@@ -46,7 +46,6 @@ static std::vector<std::string> linesOf(std::string_view text) {
 namespace {
 struct Network {
   std::string interface, address; ///< "eth0", "10.0.0.1/24"
-  bool isLoopback;
 };
 } // namespace
 
@@ -64,8 +63,8 @@ static std::vector<Network> ownNetworks() {
     const auto *address = reinterpret_cast<const sockaddr_in *>(each->ifa_addr);
     const auto *mask = reinterpret_cast<const sockaddr_in *>(each->ifa_netmask);
     if (::inet_ntop(AF_INET, &address->sin_addr, text, sizeof(text)))
-      found.push_back({each->ifa_name, format("%s/%d", text, std::popcount(mask->sin_addr.s_addr)),
-                       (each->ifa_flags & IFF_LOOPBACK) != 0});
+      found.push_back(
+          {each->ifa_name, format("%s/%d", text, std::popcount(mask->sin_addr.s_addr))});
   }
   ::freeifaddrs(all);
   return found;
@@ -121,7 +120,7 @@ static Status findInterface(const std::string &interface, Network &network) {
 
 Status Invitation::make(bool isOneMachine, const std::string &interface, Socket &listener,
                         Invitation &invitation) {
-  Network only{"lo", "127.0.0.1/8", true};
+  Network only{"lo", "127.0.0.1/8"};
   if (!interface.empty())
     ZERO_RT_TRY(findInterface(interface, only));
   Address address; // port 0: any
@@ -136,7 +135,9 @@ Status Invitation::make(bool isOneMachine, const std::string &interface, Socket 
     for (const Network &each : ownNetworks())
       if (!isInside(each.interface))
         invitation.networks.push_back(each.address);
-  return {};
+  return invitation.networks.empty()
+             ? fail(ZERO_RT_UNSUPPORTED, "this machine has no IPv4 address that others could reach")
+             : Status();
 }
 
 std::string Invitation::encode() const {

@@ -90,31 +90,35 @@ static Temporary ownFile(const std::string &path) {
 Status World::meetByInvitation(const std::string &interface, ControlOptions &options,
                                Temporary &file) {
   const std::string path = launch.meeting.empty() ? "" : launch.meeting.substr(std::strlen(kFile));
+  const bool isOneMachine = launch.localProcesses == launch.processes;
   Invitation invitation;
   Socket listener;
-  if (isFirst()) {
-    const bool isOneMachine = launch.localProcesses == launch.processes;
-    ZERO_RT_TRY(Invitation::make(isOneMachine, interface, listener, invitation));
-    const std::string first = invitation.networks.empty() ? "" : invitation.networks.front();
-    listens = placeOf(listener, first.substr(0, first.find('/')));
-  }
-  if (path.empty()) {
+  Status made;
+  if (isFirst())
+    made = Invitation::make(isOneMachine, interface, listener, invitation);
+  if (path.empty()) { // collective, also after an error
     ZERO_RT_TRY(findMpi(library));
     std::vector<std::string> gathered;
-    ZERO_RT_TRY(library->allGather("address of process 0",
-                                   isFirst() ? invitation.encode() : std::string(), gathered));
+    const std::string own = isFirst() && made.ok() ? invitation.encode() : std::string();
+    ZERO_RT_TRY(library->allGather("address of process 0", own, gathered));
+    ZERO_RT_TRY(made);
     ZERO_RT_TRY(Invitation::decode(gathered.front(), invitation));
   } else if (isFirst()) {
+    ZERO_RT_TRY(made);
     ZERO_RT_TRY(writePrivateFile(path, invitation.encode()));
     file = ownFile(path);
   } else {
     ZERO_RT_TRY(readInvitation(path, timeoutSeconds, invitation));
   }
-  options.listener = isFirst() ? ::dup(listener.get()) : -1;
   options.job = invitation.job;
   options.secret = invitation.secret;
   if (isFirst()) {
-    options.address = "tcp:127.0.0.1:" + std::to_string(invitation.port); // for errors
+    const std::string &first = invitation.networks.front();
+    const std::string host =
+        isEverywhere(listener) ? kEverywhere : first.substr(0, first.find('/'));
+    options.listener = ::dup(listener.get());
+    options.address = format("tcp:%s:%d", host.c_str(), invitation.port); // for errors
+    listens = placeOf(listener, host);
     return {};
   }
   ZERO_RT_TRY(invitation.findAddresses(options.otherAddresses));
