@@ -20,12 +20,11 @@ enum class Ending {
   InOrder
 };
 
-/// Called first in main(). Opens standard streams that are closed on /dev/null, so that no file
-/// gets their numbers and their text. Then:
-/// - signals end the process as `ending` says;
+/// Called first in main(). Opens closed standard streams on /dev/null, so that no file gets them.
+/// - Signals end the process as `ending` says;
 /// - a file that would grow beyond its limit (SIGXFSZ) is an error of its write;
-/// - a mapped file that was truncated (SIGBUS) is an error that names it, and so is memory that
-///   a library did not get and uses all the same (SIGSEGV);
+/// - a truncated mapped file (SIGBUS) is an error that names it, and so is memory that a library
+///   did not get and uses all the same (SIGSEGV);
 /// - an exception that nobody handles, memory that there is not above all, is an error of
 ///   `tool`: exit code 1, no temporary is left, and what survives failures gets its name.
 void begin(const char *tool, Ending ending);
@@ -33,15 +32,13 @@ void begin(const char *tool, Ending ending);
 /// Restores the signals that begin() ignores, after a library has installed its own handlers.
 void restoreIgnored();
 
-/// Returns in the first thread that calls it, which must end the process; the others stop here.
-/// A signal handler may call it.
+/// Returns in the first thread that calls it, a signal handler too, which must end the process.
 void beginEnd();
 
-/// Ends the process as an unhandled exception does. A signal handler may call it.
-/// `parts` are one text.
+/// Ends the process as an unhandled exception does. `parts` are one text. A handler may call it.
 [[noreturn]] void endByError(std::initializer_list<const char *> parts);
 
-/// The same where memory cannot be had. Says which limits there may be.
+/// The same where there is no memory: says which limits there may be.
 [[noreturn]] void endForMemory();
 
 /// The path of this program.
@@ -52,12 +49,10 @@ void restart(char **arguments);
 /// From now on no signal ends this process: it passes each on to its children, and ends with them.
 void endWithChildren();
 
-/// The signal that asked the run to end, or 0.
+/// The signal that asked the run to end, or 0; how many came; and what a shell calls that end: 130
+/// for SIGINT, 143 for SIGTERM.
 int interruption();
-/// How many such signals came.
 int interruptions();
-
-/// What a shell calls that end: 130 for SIGINT, 143 for SIGTERM.
 int interruptionCode();
 } // namespace zero::process
 
