@@ -14,6 +14,13 @@ static const pid_t ownProcess = ::getpid();
 
 bool isForked() { return ::getpid() != ownProcess; }
 
+/// Of a thread that would not get the GIL again, nor may end in the middle of C++.
+[[noreturn]] static void awaitEnd() {
+  nb::gil_scoped_release release;
+  for (;;)
+    ::pause();
+}
+
 Call::Call() {
   if (isForked())
     throw StatusError(ZERO_RT_INVALID_ARGUMENT,
@@ -21,9 +28,9 @@ Call::Call() {
                       "does not have: start processes with multiprocessing's 'spawn', or import "
                       "zero after the fork");
   ++callsInProgress;
-  if (hasEnded) {
+  if (hasEnded && ::gettid() != ::getpid()) {
     --callsInProgress;
-    throw StatusError(ZERO_RT_ABORTED, "Python ends");
+    awaitEnd();
   }
 }
 

@@ -46,7 +46,8 @@ public:
   Call(const Call &) = delete;
   Call &operator=(const Call &) = delete;
 
-  /// Waits until no call is in progress. Later ones throw.
+  /// Waits until no call is in progress. Later ones of other threads than the main one never
+  /// return.
   static void endAll();
 };
 
