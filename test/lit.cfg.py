@@ -139,6 +139,12 @@ if reason := nodes.missing():
     lit_config.note(f"no tests on several nodes: {reason}")
 else:
     config.available_features.add("nodes")
+# Control groups that limit memory. They need root.
+import control_groups  # noqa: E402
+if reason := control_groups.missing():
+    lit_config.note(f"no tests in control groups: {reason}")
+else:
+    config.available_features.add("control-groups")
 # Tests that take too long for every change: make test-full.
 if lit_config.params.get("full"):
     config.available_features.add("full")

@@ -6,19 +6,35 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string>
+#include <initializer_list>
+#include <string_view>
 #include <unistd.h>
 
 namespace zero::rt {
 
+/// The sum of the numbers behind `names` in lines "NAME NUMBER ..."; nothing if there is none.
+static std::optional<uint64_t> sumOf(const std::string &path,
+                                     std::initializer_list<std::string_view> names) {
+  std::ifstream file(path);
+  std::optional<uint64_t> sum;
+  std::string name, number;
+  for (std::string line; file >> name >> number; std::getline(file, line)) {
+    uint64_t found = 0;
+    if (std::find(names.begin(), names.end(), name) != names.end() && parseInteger(number, found))
+      sum = sum.value_or(0) + found;
+  }
+  return sum;
+}
+
+static constexpr char kMemory[] = "/proc/meminfo";
+static constexpr uint64_t kUnit = 1024; ///< of its numbers
+
+bool hasSwap() { return sumOf(kMemory, {"SwapTotal:"}).value_or(0) > 0; }
+
 /// Bytes that the kernel can give without swapping; all physical memory where it does not say.
 static uint64_t availableOfKernel() {
-  std::ifstream info("/proc/meminfo");
-  std::string name;
-  uint64_t kibibytes = 0;
-  for (std::string line; info >> name >> kibibytes; std::getline(info, line))
-    if (name == "MemAvailable:")
-      return kibibytes * 1024;
+  if (const auto kibibytes = sumOf(kMemory, {"MemAvailable:"}))
+    return *kibibytes * kUnit;
   return uint64_t(::sysconf(_SC_PHYS_PAGES)) * uint64_t(::sysconf(_SC_PAGESIZE));
 }
 
@@ -29,22 +45,43 @@ static bool readNumber(const std::string &path, uint64_t &number) {
   return file >> text && parseInteger(text, number);
 }
 
-uint64_t availableMemory() {
-  uint64_t available = availableOfKernel();
+/// The limit of the group in `folder`, which is `group` of its hierarchy.
+static std::optional<MemoryLimit> limitIn(const std::string &folder, const std::string &group) {
+  MemoryLimit limit{group};
+  if (!readNumber(folder + "/memory.max", limit.bytes) &&          // version 2
+      !readNumber(folder + "/memory.limit_in_bytes", limit.bytes)) // version 1
+    return std::nullopt;
+  limit.used =
+      sumOf(folder + "/memory.stat", {"anon", "shmem", "total_rss", "total_shmem"}).value_or(0);
+  return limit;
+}
+
+std::optional<MemoryLimit> memoryLimit() {
+  std::optional<MemoryLimit> least;
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
-    if (!line.starts_with("0::/"))
+    // "0::/group" of version 2, "4:memory:/group" of version 1
+    const size_t colon = line.rfind(':');
+    const bool isOld = line.find(":memory:") != line.npos;
+    if (colon == line.npos || (!isOld && !line.starts_with("0::")))
       continue;
-    // The limits of all groups around it hold, too.
-    for (std::string group = line.substr(3); !group.empty();) {
-      const std::string folder = "/sys/fs/cgroup" + group;
-      uint64_t limit = 0, used = 0;
-      if (readNumber(folder + "/memory.max", limit) && readNumber(folder + "/memory.current", used))
-        available = std::min(available, limit - std::min(limit, used));
-      group.resize(group.rfind('/'));
+    const std::string root = isOld ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
+    // The limits of all groups around it hold, too. A container sees its own group as the root.
+    for (std::string group = line.substr(colon + 1);;) {
+      const auto limit = limitIn(root + group, group);
+      if (limit && (!least || limit->left() < least->left()))
+        least = limit;
+      if (group.empty())
+        break;
+      group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
     }
   }
-  return available;
+  return least;
+}
+
+uint64_t availableMemory() {
+  const std::optional<MemoryLimit> limit = memoryLimit();
+  return std::min(availableOfKernel(), limit ? limit->left() : UINT64_MAX);
 }
 
 } // namespace zero::rt

@@ -4,11 +4,28 @@
 #define RUNTIME_SUPPORT_AVAILABLE_MEMORY_H
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace zero::rt {
 
+/// A limit of a control group (cgroups(7), versions 1 and 2) around this process.
+struct MemoryLimit {
+  std::string group;
+  uint64_t bytes = 0;
+  uint64_t used = 0; ///< by all its processes, without the page cache, which the kernel can drop
+
+  uint64_t left() const { return bytes - (used < bytes ? used : bytes); }
+};
+
+/// The limit that leaves the least, if there is one.
+std::optional<MemoryLimit> memoryLimit();
+
+/// Whether the kernel can move memory of this machine to a disk.
+bool hasSwap();
+
 /// Bytes that this machine can give without swapping (MemAvailable of proc(5)), at most what the
-/// limits of the process's control group (version 2) leave.
+/// limits of the process's control groups leave.
 uint64_t availableMemory();
 
 } // namespace zero::rt

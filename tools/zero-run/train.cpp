@@ -180,6 +180,8 @@ static void announceNvme(const Options &options, const Session &session) {
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
   checkCores(options, executable);
+  ZERO_RT_TRY(job.agree(
+      checkMemoryLimit(executable, infoOf(executable).ranks / std::max(job.processes(), 1))));
   ZERO_RT_TRY(profiler.open(options, executable));
   zero_rt_session_options wanted = options.session;
   wanted.device = options.device.empty() ? nullptr : options.device.c_str();
