@@ -25,7 +25,7 @@ public:
   nb::dict stats(int rank);
   nb::list remarks();
 
-  /// Runs `call` on the handle, without the GIL.
+  /// Runs `function` on the handle, without the GIL.
   template <typename Function>
   void run(Function function) {
     if (reporting == this)

@@ -18,6 +18,14 @@ std::string ProcessName::full() const {
   return format("%s (pid %llu)", brief().c_str(), static_cast<unsigned long long>(pid));
 }
 
+std::string listOf(const std::vector<std::string> &names, size_t most) {
+  std::string text;
+  const size_t shown = names.size() > most + 1 ? most : names.size();
+  for (size_t i = 0; i < shown; ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return shown < names.size() ? text + format(" and %zu others", names.size() - shown) : text;
+}
+
 void append(std::string &body, const ProcessName &name) {
   append(body, name.about);
   append(body, name.host);
@@ -208,19 +216,14 @@ Status Attempt::run() {
   return {};
 }
 
-/// "a, b and c"
-std::string listOf(const std::vector<Address> &addresses) {
-  std::string text;
-  for (size_t i = 0; i < addresses.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == addresses.size() ? " and " : ", ") + escape(addresses[i].text);
-  return text;
-}
-
 } // namespace
 
 Status joinJob(const ControlOptions &options, const std::vector<Address> &addresses, Time deadline,
                Joined &joined) {
   Status last;
+  std::vector<std::string> texts;
+  for (const Address &address : addresses)
+    texts.push_back(escape(address.text));
   for (auto pause = std::chrono::milliseconds(5); Clock::now() < deadline;
        pause = std::min(2 * pause, std::chrono::milliseconds(250))) {
     for (const Address &address : addresses) {
@@ -241,7 +244,7 @@ Status joinJob(const ControlOptions &options, const std::vector<Address> &addres
     std::this_thread::sleep_until(std::min(deadline, Clock::now() + pause));
   }
   return fail(ZERO_RT_TIMEOUT, "process 0 was not found at %s within %g s: %s",
-              listOf(addresses).c_str(), options.timeoutSeconds,
+              listOf(texts, texts.size()).c_str(), options.timeoutSeconds,
               last.ok() ? "no time was left" : last.getMessage().c_str());
 }
 

@@ -1,11 +1,10 @@
 //===- handshake.h - how a process joins its job ----------------*- C++ -*-===//
 //
-//   process -> 0   Hello: who it is, and a challenge
-//   0 -> process   Welcome: who process 0 is, its challenge, and a proof that it knows the secret
-//   of
-//                  the job; or Refused, before anything is proven
-//   process -> 0   Confirm: the same proof
-//   0 -> process   Admitted or Refused. This message and all later ones are sealed.
+// - A process says a Hello: who it is, and a challenge.
+// - Process 0 answers with a Welcome: who it is, its challenge, and a proof that it knows the
+//   secret of the job; or with a Refused, before anything is proven.
+// - The process answers with a Confirm: its own proof.
+// - Process 0 answers with an Admitted or a Refused. This message and all later ones are sealed.
 //
 // Proofs and the keys of seals depend on the secret, on both challenges and on all that was said.
 //
@@ -46,6 +45,9 @@ struct Hello {
   /// Fails for anything but a Hello. That of another protocol only has version and job.
   static bool decode(const Message &message, Hello &hello);
 };
+
+/// "a, b and c", or the first `most` of many.
+std::string listOf(const std::vector<std::string> &names, size_t most);
 
 /// Appends a name to the body of a message, and reads it.
 void append(std::string &body, const ProcessName &name);

@@ -4,15 +4,8 @@
 
 namespace zero::rt {
 
-/// "a, b and c", or the first of many.
-static std::string listOf(const std::vector<std::string> &names) {
-  constexpr size_t kShown = 4;
-  std::string text;
-  const size_t shown = names.size() > kShown + 1 ? kShown : names.size();
-  for (size_t i = 0; i < shown; ++i)
-    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-  return shown < names.size() ? text + format(" and %zu others", names.size() - shown) : text;
-}
+/// Names in an error.
+static constexpr size_t kShown = 4;
 
 Status checkVersion(const ProcessName &own, const Hello &hello) {
   if (hello.protocol == kProtocol && hello.version == ZERO_VERSION)
@@ -52,7 +45,7 @@ Status notConnected(const ControlOptions &options, const Peers &peers,
     if (!peers[process].connection)
       numbers.push_back(std::to_string(process));
   return fail(ZERO_RT_TIMEOUT, "process%s %s of %d did not connect to %s within %g s%s%s",
-              numbers.size() == 1 ? "" : "es", listOf(numbers).c_str(), options.processes,
+              numbers.size() == 1 ? "" : "es", listOf(numbers, kShown).c_str(), options.processes,
               escape(options.address).c_str(), options.timeoutSeconds,
               turnedAway.empty() ? "" : "; ", turnedAway.c_str());
 }
@@ -68,8 +61,8 @@ Status notArrived(const ControlOptions &options, const Peers &peers, const Gathe
   for (int process = 0; process < options.processes; ++process)
     if (gathering.isMissing(process))
       names.push_back(peers[process].name.full());
-  return fail(ZERO_RT_TIMEOUT, "%s did not arrive at '%s' within %g s", listOf(names).c_str(),
-              gathering.what().c_str(), options.timeoutSeconds);
+  return fail(ZERO_RT_TIMEOUT, "%s did not arrive at '%s' within %g s",
+              listOf(names, kShown).c_str(), gathering.what().c_str(), options.timeoutSeconds);
 }
 
 } // namespace zero::rt

@@ -24,7 +24,7 @@ private:
   void serve(const PollSet &polls) override;
   bool isClosed() const override { return connection->isLost() || hubHasLeft; }
 
-  bool take(Message &&message);
+  void deliver(Message &&message);
 
   const std::vector<Address> addresses;
   ProcessName hub;
@@ -39,15 +39,14 @@ Status Member::open(Time deadline) {
   hub = std::move(joined.hub);
   std::lock_guard lock(mutex);
   for (Message &message : joined.early)
-    take(std::move(message));
+    deliver(std::move(message));
   return startThread();
 }
 
 /// Delivers a message of process 0.
-bool Member::take(Message &&message) {
+void Member::deliver(Message &&message) {
   hubHasLeft |= message.header.kind == Kind::Left && message.header.from == 0;
   inbox.receive(std::move(message));
-  return true;
 }
 
 void Member::prepare(PollSet &polls) {
@@ -60,7 +59,10 @@ void Member::prepare(PollSet &polls) {
 void Member::serve(const PollSet &polls) {
   if (hubHasLeft)
     return;
-  connection->serve(polls, [&](Message &&message) { return take(std::move(message)); });
+  connection->serve(polls, [&](Message &&message) {
+    deliver(std::move(message));
+    return true;
+  });
   if (hubHasLeft)
     connection->finish(); // process 0 waits for this
   if (!connection->isLost() || hubHasLeft || lossIsKnown)

@@ -23,9 +23,8 @@ namespace zero::process {
 static const char *tool = "";
 static constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 static bool isIgnored[NSIG];
-/// The first signal, and whether one other than SIGPIPE came. A handler may use nothing else.
+/// The first signal, and how many other than SIGPIPE came. A handler may use nothing else.
 static std::atomic<int> received{0};
-static std::atomic<bool> isAsked{false};
 static std::atomic<int> count{0};
 static std::atomic<bool> hasChildren{false}; ///< that are asked to end, too
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -119,11 +118,10 @@ static void onSignalInOrder(int signal) {
   if (signal == SIGPIPE) {
     if (isOutputClosed())
       askToEnd(signal);
-  } else if (isAsked.exchange(true) && !hasChildren) {
+  } else if (count++ > 0 && !hasChildren) {
     endBySignal(signal);
   } else {
     askToEnd(signal);
-    ++count;
   }
   errno = error;
 }

@@ -27,10 +27,8 @@ static std::string textOf(bool isSet) { return isSet ? "this option" : "no such 
 
 /// The beginning of a file, its end and blocks between them: where headers are, and where files of
 /// one length differ if they have other content.
-static Status sampleFile(const std::string &path, std::string &digest) {
+static Status sampleFile(const InputFile &file, std::string &digest) {
   constexpr uint64_t kHead = 64 << 10, kBlock = 4 << 10, kBlocks = 64;
-  InputFile file;
-  ZERO_RT_TRY(InputFile::open(path, file));
   std::string bytes;
   const auto add = [&](uint64_t offset, uint64_t count) -> Status {
     count = std::min(count, file.size() - offset);
@@ -49,8 +47,8 @@ static Status sampleFile(const std::string &path, std::string &digest) {
 static std::string contentOf(const std::string &path, bool verifies) {
   InputFile file;
   std::string digest;
-  const Status read = verifies ? digestFile(path, digest) : sampleFile(path, digest);
-  if (!read.ok() || !InputFile::open(path, file).ok())
+  if (!InputFile::open(path, file).ok() ||
+      !(verifies ? digestFile(path, digest) : sampleFile(file, digest)).ok())
     return "no file that can be read";
   return format("%llu bytes with the digest %s", static_cast<unsigned long long>(file.size()),
                 digest.c_str());

@@ -206,22 +206,6 @@ Socket connected(const Job &job) {
   return socket;
 }
 
-/// The next message, if one comes.
-std::optional<Message> received(Connection &connection) {
-  std::optional<Message> found;
-  for (const Time end = after(5); !found && !connection.isLost() && Clock::now() < end;) {
-    PollSet polls;
-    connection.prepare(polls);
-    polls.wakeAt(end);
-    polls.wait();
-    connection.serve(polls, [&](Message &&message) {
-      found = std::move(message);
-      return true;
-    });
-  }
-  return found;
-}
-
 /// Joins with `hello` as a process that knows the secret, and says how process 0 refuses it.
 void sayRefusal(const Job &job, const Hello &hello) {
   Connection connection(connected(job), kLargestHello);

@@ -38,22 +38,6 @@ std::string gathered(ControlChannel &channel) {
   return status.ok() ? all[0] + " " + all[1] : status.getMessage();
 }
 
-/// Waits for the next message of a connection, at most a second.
-std::optional<Message> received(Connection &connection) {
-  std::optional<Message> found;
-  for (const Time end = after(1); !found && !connection.isLost() && Clock::now() < end;) {
-    PollSet polls;
-    connection.prepare(polls);
-    polls.wakeAt(end);
-    polls.wait();
-    connection.serve(polls, [&](Message &&message) {
-      found = std::move(message);
-      return true;
-    });
-  }
-  return found;
-}
-
 TEST(Secret, ProofsDependOnEverything) {
   const std::string proof = proofOf("secret", "purpose", "text");
   EXPECT_EQ(proof.size(), 32u);
@@ -187,7 +171,7 @@ void impersonate(Connection &connection, const Message &hello) {
     return;
   Welcome welcome{{"rank 0", "host", 1}, newChallenge(), std::string(32, 'x')};
   connection.send(welcome.encode());
-  if (received(connection))
+  if (received(connection, 1))
     say("confirmed");
 }
 
@@ -206,7 +190,7 @@ TEST(Strangers, DoNotStandInForProcess0) {
       if (!socket.isOpen())
         continue;
       Connection connection(std::move(socket), kLargestHello);
-      if (std::optional<Message> hello = received(connection)) {
+      if (std::optional<Message> hello = received(connection, 1)) {
         if (attempt == 0)
           connection.send(refusal(Refusal::Mismatch, fail(ZERO_RT_INVALID_ARGUMENT, "go away")));
         else

@@ -24,6 +24,21 @@ std::string textOf(const Status &status) { return status.ok() ? "ok" : status.ge
 
 void pause(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
+std::optional<Message> received(Connection &connection, double seconds) {
+  std::optional<Message> found;
+  for (const Time end = after(seconds); !found && !connection.isLost() && Clock::now() < end;) {
+    PollSet polls;
+    connection.prepare(polls);
+    polls.wakeAt(end);
+    polls.wait();
+    connection.serve(polls, [&](Message &&message) {
+      found = std::move(message);
+      return true;
+    });
+  }
+  return found;
+}
+
 Job::Job(int processes, bool tcp, double timeout)
     : timeout(timeout), processes(processes), children(processes) {
   static int number = 0;

@@ -8,6 +8,7 @@
 #ifndef TEST_UNIT_RUNTIME_JOB_H
 #define TEST_UNIT_RUNTIME_JOB_H
 
+#include "runtime/processes/connection.h"
 #include "runtime/processes/control_channel.h"
 
 #include <csignal>
@@ -39,6 +40,9 @@ std::string textOf(const Status &status);
 
 /// Sleeps.
 void pause(double seconds);
+
+/// The next message of a connection, if one comes within `seconds`.
+std::optional<Message> received(Connection &connection, double seconds = 5);
 
 /// Connects two processes, or more, and ends them with the test.
 class Job {
