@@ -56,7 +56,7 @@ RULES = {
     "Options": ["dialects/Zero", *MLIR, CHECKED],
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "StableHlo", "Optimizers",
-                   "Options", CHECKED],
+                   "Options", CHECKED, "runtime/support/json_reader.h"],
     # The library that executes a call computes its workspace, and knows which it can load.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
                 "runtime/device/cuda/columns.h", "runtime/device/cuda/kernels/attention_limits.h",

@@ -204,6 +204,17 @@ class Faults:
             check_left(self.checks, label, job)
         self.case.check_resumes(self.checks, label)
 
+    def check_stopped_at_end(self, rank):
+        """All work is done, but a launcher waits for each process."""
+        label = f"stopped at its end, rank {rank}"
+        job = self.start("--timeout=1",
+                         variables={"LD_PRELOAD": self.library, "ZERO_STOP_AT_END": str(rank)})
+        wait_until(lambda: STEPS in map(lambda path: int(path.name[5:]), generations(self.case.state)),
+                   60, "last checkpoint")
+        check_end(self.checks, label, job, [f"process {rank} on host '{HOST}' does not end"], 1)
+        if not self.mpi:
+            check_left(self.checks, label, job)
+
     def check_bad_data(self, rank):
         """A label of a row that this rank reads in step `AT` is no token."""
         graph = self.case.graph
@@ -266,6 +277,8 @@ def main():
         faults.check_phase(phase, rank)
     faults.check_tiers(1)
     faults.check_stopped(1)
+    for rank in (0, 1):
+        faults.check_stopped_at_end(rank)
     faults.check_bad_data(1)
     dice = random.Random(5)
     for _ in range(1 if mpi else 5):

@@ -21,6 +21,7 @@ from zero_test import Checks, Graph
 
 VICTIM, ATTACKER = 61001, 61002
 PORT = 29511
+SESSIONS = 10_000  # of the other user, before a job starts
 
 
 class Scene:
@@ -45,9 +46,9 @@ class Scene:
         assert process.stdout.readline(), process.stderr.read()
         return process
 
-    def rank(self, number, address, timeout=4, **variables):
-        return self.start(VICTIM, "./zero-run", self.executable.name, "--data=groundtruth.npz", "--steps=2",
-                          f"--timeout={timeout}", RANK=number, WORLD_SIZE=2, MASTER_ADDR=address,
+    def rank(self, number, address, timeout=4, steps=2, **variables):
+        return self.start(VICTIM, "./zero-run", self.executable.name, "--data=groundtruth.npz",
+                          f"--steps={steps}", "--quiet", f"--timeout={timeout}", RANK=number, WORLD_SIZE=2, MASTER_ADDR=address,
                           MASTER_PORT=PORT, **variables)
 
 
@@ -71,16 +72,25 @@ def check_taken_address(checks, scene, label, attack, address, expected_first, e
     checks.that("got" not in stop(attacker).replace("got None", ""), f"{label}: a process has confirmed")
 
 
+def sessions_of(attacker):
+    """How many sessions it says next."""
+    while "sessions" not in (line := attacker.stdout.readline()):
+        assert line, attacker.stderr.read()
+    return int(line.split()[0])
+
+
 def check_intruder(checks, scene, label, attack, address, **variables):
-    """The other user connects all the time, before the job starts and while it runs."""
-    first = scene.rank(0, address, timeout=20, **variables)
+    """The other user connects all the time: so often before the job starts, and while it runs."""
+    first = scene.rank(0, address, timeout=200, steps=2000, **variables)
     attacker = scene.attack(*attack)
-    time.sleep(2)
-    other = scene.rank(1, address, timeout=20, **variables)
+    while sessions_of(attacker) < SESSIONS:
+        pass
+    other = scene.rank(1, address, timeout=200, steps=2000, **variables)
     for number, process in enumerate((first, other)):
         code, output, errors = ended(process)
         checks.that(code == 0, f"{label}: rank {number}: status {code}: {output}{errors}")
-    checks.that("admitted" not in stop(attacker), f"{label}: the other user was admitted")
+    output = stop(attacker)
+    checks.that("admitted" not in output, f"{label}: the other user was admitted")
 
 
 def check_alone(checks, scene, address, attack, **variables):

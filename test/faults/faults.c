@@ -3,6 +3,7 @@
  *   ZERO_FAULT=KIND:N:ERRNO   the N-th call of KIND, from 1, fails so
  *   ZERO_FAULT=KIND:N:kill    the process is killed before it
  *   ZERO_FAULT=KIND:slow:MS   each call of KIND takes so many milliseconds longer
+ *   ZERO_STOP_AT_END=NUMBER   the process that its launcher gave this number is stopped when it ends
  *   ZERO_FAULT_COUNTS=FILE    gets a line "KIND CALLS" for each kind when the process ends
  *
  * Calls of all threads count. What libc calls itself does not come here. */
@@ -44,7 +45,18 @@ __attribute__((constructor)) static void begin(void) {
   }
 }
 
+static void stop_at_end(void) {
+  static const char *const numbers[] = {"ZERO_PROCESS", "OMPI_COMM_WORLD_RANK"};
+  const char *stopped = getenv("ZERO_STOP_AT_END");
+  for (int i = 0; stopped && i < 2; ++i) {
+    const char *number = getenv(numbers[i]);
+    if (number && strcmp(number, stopped) == 0)
+      raise(SIGSTOP);
+  }
+}
+
 __attribute__((destructor)) static void end(void) {
+  stop_at_end();
   const char *path = getenv("ZERO_FAULT_COUNTS");
   char text[32 * KINDS];
   int length = 0, file;

@@ -90,7 +90,7 @@ def intrude(address, port, job, version):
     """Says Hellos of the job, whole and mutated, with confirmations that prove nothing; and holds
     connections that say nothing."""
     family, where = family_of(address, port)
-    silent, sessions, admitted = [], 0, 0
+    silent, sessions = [], 0
     random.seed(1)
     print("begins", flush=True)
     while True:
@@ -99,6 +99,8 @@ def intrude(address, port, job, version):
         try:
             connection.connect(where)
             sessions += 1
+            if sessions % 500 == 0:
+                print(f"{sessions} sessions", flush=True)
             words = bytearray(hello(job, version, 1))
             for _ in range(random.randrange(3)):
                 words[random.randrange(len(words))] ^= 1 << random.randrange(8)
@@ -107,9 +109,7 @@ def intrude(address, port, job, version):
                 continue
             connection.sendall(words + message(CONFIRM, os.urandom(32)))
             if sessions % 10 == 0:
-                kinds = [receive(connection)[0], receive(connection)[0]]
-                admitted += ADMITTED in kinds
-                if ADMITTED in kinds:
+                if ADMITTED in [receive(connection)[0], receive(connection)[0]]:
                     print("admitted", flush=True)
         except OSError:
             time.sleep(0.001)

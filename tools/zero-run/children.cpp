@@ -84,6 +84,14 @@ void Children::signal(int number) const {
     ::kill(child.id, number);
 }
 
+void Children::killStopped() const {
+  for (const Child &child : all) {
+    siginfo_t info = {};
+    if (::waitid(P_PID, id_t(child.id), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
+      ::kill(child.id, SIGKILL);
+  }
+}
+
 Children::~Children() {
   signal(SIGKILL);
   for (const Child &child : all) {

@@ -41,6 +41,8 @@ public:
 
   rt::Status start(int process, const Start &start, const std::string &job);
   void signal(int number) const;
+  /// Kills those that were stopped by a signal, and so cannot end by themselves.
+  void killStopped() const;
   bool isEmpty() const { return all.empty(); }
   /// Waits until one has ended, or a signal came. `first`: the first one that failed.
   void wait(End &first);

@@ -124,6 +124,16 @@ Status Job::open(Options &options, int ranks) {
   return {};
 }
 
+Job::~Job() {
+  if (!world || !isOneOfMany())
+    return;
+  // To leave takes at most the timeout, twice: the others may not come, nor may MPI's end.
+  const double limit = 2 * timeout;
+  process::limitEnd(limit, format("zero-run: error: %s does not end, %g s after its work: it was "
+                                  "stopped or hangs, and is killed",
+                                  nameOf(process).c_str(), limit));
+}
+
 void Job::announce(const Options &options) const {
   if (!isFirst() || options.quiet)
     return;

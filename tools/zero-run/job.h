@@ -13,6 +13,11 @@ namespace zero::run {
 /// This process and the others of its run, where a launcher has started several.
 class Job {
 public:
+  Job() = default;
+  Job(const Job &) = delete;
+  /// Leaves the others. The process must end soon after.
+  ~Job();
+
   /// Finds out from the options or the launcher's variables whether there are others. Does not meet
   /// them yet.
   rt::Status find(const Options &options);

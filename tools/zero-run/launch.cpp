@@ -33,10 +33,12 @@ static Status runOnce(const Start &start, End &first) {
   auto deadline = std::chrono::steady_clock::time_point::max();
   for (int passed = 0; !children.isEmpty();) {
     children.wait(first);
-    if (first.isFailure())
+    if (first.isFailure()) {
+      children.killStopped();
       deadline = std::min(deadline, std::chrono::steady_clock::now() + kGrace);
+    }
     if (std::chrono::steady_clock::now() > deadline)
-      children.signal(SIGKILL); // one that is stopped
+      children.signal(SIGKILL); // one that hangs
     // The first asks the children to end in order, the second to end at once.
     if (const int signals = process::interruptions(); signals > passed) {
       children.signal(process::interruption());

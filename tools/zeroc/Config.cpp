@@ -5,6 +5,7 @@
 #include "ConfigBlock.h"
 #include "ConfigParts.h"
 #include "runtime/support/checked.h"
+#include "runtime/support/json_reader.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -51,24 +52,6 @@ std::optional<StringRef> Config::valueOf(StringRef flag) const {
   return setting == settings.end() ? givenValue(flag) : std::optional<StringRef>(setting->value);
 }
 
-/// How deep objects and lists are nested: the parser calls itself for each.
-static unsigned depthOf(StringRef text) {
-  unsigned depth = 0, deepest = 0;
-  bool isInString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '"')
-      isInString = !isInString;
-    else if (isInString)
-      i += c == '\\';
-    else if (c == '{' || c == '[')
-      deepest = std::max(deepest, ++depth);
-    else if ((c == '}' || c == ']') && depth > 0)
-      --depth;
-  }
-  return deepest;
-}
-
 /// "[3:7, byte=40]: Expected , or }" as "line 3, column 7: Expected , or }".
 static std::string describe(Error parsing) {
   std::string text = toString(std::move(parsing));
@@ -79,7 +62,6 @@ static std::string describe(Error parsing) {
 
 std::string Config::read() {
   constexpr uint64_t kMostBytes = 1 << 20;
-  constexpr unsigned kDeepest = 64;
   auto buffer = MemoryBuffer::getFile(file);
   if (!buffer)
     return file + ": " + buffer.getError().message();
@@ -87,8 +69,9 @@ std::string Config::read() {
   if (text.size() > kMostBytes)
     return file + ": expected at most " + std::to_string(kMostBytes) + " bytes, got " +
            std::to_string(text.size());
-  if (depthOf(text) > kDeepest)
-    return file + ": expected at most " + std::to_string(kDeepest) + " levels of nesting";
+  if (!rt::isShallowJson(text))
+    return file + ": expected at most " + std::to_string(rt::JsonReader::kDeepest) +
+           " levels of nesting";
   Expected<json::Value> parsed = json::parse(text);
   if (!parsed)
     return file + ": " + describe(parsed.takeError());

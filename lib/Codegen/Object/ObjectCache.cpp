@@ -121,6 +121,11 @@ void ObjectCache::store(StringRef key, ArrayRef<char> object) {
 // The folder
 //===----------------------------------------------------------------------===//
 
+ObjectCache::~ObjectCache() {
+  if (directory != sys::fs::kInvalidFile)
+    (void)sys::fs::closeFile(directory);
+}
+
 std::string ObjectCache::open(StringRef wanted) {
   sys::fs::file_status status;
   StringRef parent = sys::path::parent_path(wanted);
@@ -129,9 +134,13 @@ std::string ObjectCache::open(StringRef wanted) {
     error = sys::fs::create_directories(parent);
   if (!error)
     error = sys::fs::create_directory(wanted, /*IgnoreExisting=*/true, sys::fs::owner_all);
-  if (!error)
-    error = sys::fs::status(wanted, status);
   if (error)
+    return error.message();
+  auto opened = sys::fs::openNativeFileForRead(wanted);
+  if (!opened)
+    return toString(opened.takeError());
+  directory = *opened;
+  if ((error = sys::fs::status(directory, status)))
     return error.message();
   if (!sys::fs::is_directory(status))
     return "it is no folder";
@@ -139,9 +148,11 @@ std::string ObjectCache::open(StringRef wanted) {
     return "it belongs to another user, and its content would be executed";
   if (status.permissions() & (sys::fs::group_write | sys::fs::others_write))
     return "others may write to it, and its content would be executed";
-  if (sys::fs::access(wanted, sys::fs::AccessMode::Write))
+  // Who may write to a parent could put another folder in its place: use the one that was checked.
+  std::string checked = "/proc/self/fd/" + std::to_string(directory);
+  if (sys::fs::access(checked, sys::fs::AccessMode::Write))
     return "it cannot be written";
-  folder = wanted.str();
+  folder = checked;
   return "";
 }
 

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <atomic>
 #include <optional>
@@ -18,8 +19,12 @@ namespace zero {
 /// processes may share the directory.
 class ObjectCache {
 public:
+  ObjectCache() = default;
+  ObjectCache(const ObjectCache &) = delete;
+  ~ObjectCache();
+
   /// Uses `folder`, and makes it if need be. Returns why it cannot be used, or nothing;
-  /// an object without a folder knows nothing and keeps nothing.
+  /// an object without a folder knows nothing and keeps nothing. To be called once.
   std::string open(llvm::StringRef folder);
 
   /// The key of `text`, for this compiler and this machine's instructions.
@@ -37,7 +42,8 @@ public:
 private:
   std::string pathOf(llvm::StringRef key) const;
 
-  std::string folder;
+  llvm::sys::fs::file_t directory = llvm::sys::fs::kInvalidFile; ///< open while it is used
+  std::string folder; ///< the path of `directory`, whatever has its name by now
   std::atomic<unsigned> stored = 0, failures = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include "RolesFile.h"
 
+#include "runtime/support/json_reader.h"
+
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -53,6 +55,9 @@ llvm::Expected<RolesFile> RolesFile::read(StringRef path) {
     return fail("cannot read it: " + buffer.getError().message());
   if ((*buffer)->getBufferSize() > kMostBytes)
     return fail("expected a JSON file of at most 64 MiB");
+  if (!rt::isShallowJson((*buffer)->getBuffer())) // the parser calls itself for each level
+    return fail("expected at most " + llvm::Twine(rt::JsonReader::kDeepest) +
+                " levels of nesting");
   llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
     return fail("expected JSON: " + llvm::toString(value.takeError()));

@@ -2,6 +2,9 @@
 // of the module, and trained if a result is its gradient.
 // RUN: zero-opt %s --zero-bind-arguments="roles=%S/Inputs/roles.json" | FileCheck %s
 // RUN: zero-opt %s --zero-bind-arguments="roles=%S/Inputs/roles.json forward-only" | FileCheck %s --check-prefix=FORWARD
+// RUN: %python -c "print('[' * 100000)" > %t.json
+// RUN: not zero-opt %s --zero-bind-arguments="roles=%t.json" 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: error: --roles: '{{.*}}.json': expected at most 64 levels of nesting
 
 // CHECK-DAG: zero.parameter @fc.weight : tensor<4xf32> {required}
 // CHECK-DAG: zero.state constant @fc.scale : tensor<4xf32> {required, zero.exported_as = "buffer"}

@@ -100,3 +100,16 @@ TEST_F(Cache, RefusesFoldersThatAreNotItsOwn) {
   ASSERT_FALSE(sys::fs::status(folder + "/deep/new", status));
   EXPECT_EQ(status.permissions(), sys::fs::owner_all);
 }
+
+TEST_F(Cache, KeepsTheFolderThatItChecked) {
+  store("a", "code");
+  std::string moved = (folder + ".moved").str();
+  ASSERT_FALSE(sys::fs::rename(folder, moved));
+  ASSERT_FALSE(sys::fs::create_directory(folder));
+  sys::fs::copy_file(moved + "/a.o", path("b"));
+  EXPECT_EQ(find("a"), "code");
+  store("c", "more");
+  EXPECT_EQ(find("c"), "more");
+  EXPECT_FALSE(sys::fs::exists(path("c")));
+  sys::fs::remove_directories(moved);
+}
