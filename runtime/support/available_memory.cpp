@@ -29,6 +29,10 @@ static std::optional<uint64_t> sumOf(const std::string &path,
 static constexpr char kMemory[] = "/proc/meminfo";
 static constexpr uint64_t kUnit = 1024; ///< of its numbers
 
+uint64_t ownMemory() {
+  return kUnit * sumOf("/proc/self/status", {"RssAnon:", "RssShmem:", "VmPTE:"}).value_or(0);
+}
+
 bool hasSwap() { return sumOf(kMemory, {"SwapTotal:"}).value_or(0) > 0; }
 
 /// Bytes that the kernel can give without swapping; all physical memory where it does not say.

@@ -21,6 +21,10 @@ struct MemoryLimit {
 /// The limit that leaves the least, if there is one.
 std::optional<MemoryLimit> memoryLimit();
 
+/// Bytes that this process has taken and the kernel cannot drop: heap, stacks, shared memory and
+/// page tables. 0 where proc(5) does not say.
+uint64_t ownMemory();
+
 /// Whether the kernel can move memory of this machine to a disk.
 bool hasSwap();
 

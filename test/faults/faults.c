@@ -3,7 +3,7 @@
  *   ZERO_FAULT=KIND:N:ERRNO   the N-th call of KIND, from 1, fails so
  *   ZERO_FAULT=KIND:N:kill    the process is killed before it
  *   ZERO_FAULT=KIND:slow:MS   each call of KIND takes so many milliseconds longer
- *   ZERO_STOP_AT_END=NUMBER   the process that its launcher gave this number is stopped when it ends
+ *   ZERO_STOP_AT_END=NUMBER   process NUMBER of a job is stopped when it ends
  *   ZERO_FAULT_COUNTS=FILE    gets a line "KIND CALLS" for each kind when the process ends
  *
  * Calls of all threads count. What libc calls itself does not come here. */

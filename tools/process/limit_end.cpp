@@ -1,6 +1,6 @@
 //===- limit_end.cpp - a process that ends another one that does not ------===//
 
-#include "tools/process/process.h"
+#include "tools/process/limit_end.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -49,16 +49,11 @@ void restart(char **arguments);
 /// From now on no signal ends this process: it passes each on to its children, and ends with them.
 void endWithChildren();
 
-/// This process is about to end. If it still exists after `seconds`, because it was stopped or a
-/// library hangs, a child prints the line `error` and kills it: launchers wait for each process.
-void limitEnd(double seconds, const std::string &error);
-
 /// The signal that asked the run to end, or 0; how many came; and what a shell calls that end: 130
 /// for SIGINT, 143 for SIGTERM.
 int interruption();
 int interruptions();
 int interruptionCode();
-
 } // namespace zero::process
 
 #endif // TOOLS_PROCESS_PROCESS_H

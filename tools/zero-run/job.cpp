@@ -7,6 +7,7 @@
 #include "runtime/processes/fields.h"
 #include "runtime/processes/secret.h"
 #include "runtime/processes/world.h"
+#include "tools/process/limit_end.h"
 #include "tools/process/process.h"
 
 #include <algorithm>

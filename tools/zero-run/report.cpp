@@ -5,6 +5,7 @@
 #include "figures.h"
 #include "lanes.h"
 #include "mesh.h"
+#include "runtime/support/available_memory.h"
 #include "tiers.h"
 
 using namespace zero::rt;
@@ -149,6 +150,11 @@ static void writeReport(JsonWriter &json, const Executable &executable, const Se
     json.member("nvme_bytes_per_rank", bytes.disk);
     writeDrive(json.key("nvme"), results.drive);
   }
+  json.key("process_memory").object([&] {
+    json.member("arenas", results.process.arenas);
+    json.member("beside", results.process.beside);
+    json.member("used", ownMemory());
+  });
   if (!results.mpiBytes.empty())
     json.key("mpi_bytes_per_process").array([&] {
       for (const uint64_t bytes : results.mpiBytes)

@@ -7,6 +7,7 @@
 #include "zero_rt/evaluation.h"
 
 #include <optional>
+#include <string>
 
 namespace zero::run {
 
@@ -24,6 +25,15 @@ struct DriveUse {
   uint64_t endurance = 0;         ///< rated endurance in bytes (TBW); 0: not given
 };
 
+/// Bytes that a process needs in the memory of its machine.
+struct ProcessMemory {
+  uint64_t arenas = 0; ///< of its ranks: of the host, and of the device where that is a CPU
+  uint64_t beside = 0; ///< heap, libraries, stacks and page tables, at most
+
+  /// "171.9 MiB of arenas and 41.6 MiB beside them"
+  std::string text() const;
+};
+
 struct Results {
   uint64_t first = 0; ///< step, after those of the checkpoint
   std::vector<zero_rt_step_result> steps;
@@ -32,6 +42,7 @@ struct Results {
   /// Bytes that rank 0 moved from and to its disk in the last step.
   uint64_t nvmeRead = 0, nvmeWritten = 0;
   DriveUse drive;
+  ProcessMemory process;
   std::vector<uint64_t> mpiBytes; ///< resident, of the library of MPI, by process; empty without it
   zero_rt_stats stats{};          ///< of rank 0, or of the process's own
   bool interrupted = false;       ///< by a signal, before the last step

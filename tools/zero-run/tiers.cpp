@@ -4,7 +4,6 @@
 
 #include "progress.h"
 #include "report.h"
-#include "runtime/support/available_memory.h"
 
 #include <algorithm>
 
@@ -25,22 +24,6 @@ RankBytes rankBytes(const Executable &executable) {
 std::string memoryText(const RankBytes &bytes) {
   std::string memory = bytesText(bytes.memory);
   return bytes.disk ? memory + " and " + bytesText(bytes.disk) + " on disk" : memory;
-}
-
-Status checkMemoryLimit(const Executable &executable, int ranks) {
-  const auto limit = memoryLimit();
-  // Memory of GPUs is none of the group's, and with swap a group may have more than its limit.
-  if (!limit || hasSwap() || infoOf(executable).device != std::string_view("cpu"))
-    return {};
-  const uint64_t arenas = rankBytes(executable).memory * uint64_t(ranks);
-  if (arenas <= limit->left())
-    return {};
-  return fail(ZERO_RT_UNSUPPORTED,
-              "the %d rank%s of this process need %s, and its control group '%s' allows %s, of "
-              "which %s are in use: raise the limit, divide the ranks among more machines, or "
-              "compile with --memory-budget",
-              ranks, ranks == 1 ? "" : "s", bytesText(arenas).c_str(), escape(limit->group).c_str(),
-              bytesText(limit->bytes).c_str(), bytesText(limit->used).c_str());
 }
 
 std::string measuredText(const Executable &executable, const Results &results) {

@@ -20,11 +20,6 @@ RankBytes rankBytes(const Executable &executable);
 /// "241.0 MiB", or "241.0 MiB and 133.0 MiB on disk".
 std::string memoryText(const RankBytes &bytes);
 
-/// Fails if the arenas of `ranks` ranks do not fit into what the control groups of this process
-/// allow: the kernel would end it while they are reserved. Other memory of the process comes on
-/// top.
-rt::Status checkMemoryLimit(const Executable &executable, int ranks);
-
 /// A line that compares the memory of a rank, measured with --check-memory, with the plan; empty
 /// without a measurement. What the library of MPI takes in a process is beside the plan.
 std::string measuredText(const Executable &executable, const Results &results);

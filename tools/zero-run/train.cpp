@@ -7,6 +7,7 @@
 #include "data.h"
 #include "evaluation.h"
 #include "outputs.h"
+#include "process_memory.h"
 #include "profiler.h"
 #include "progress.h"
 #include "report.h"
@@ -180,8 +181,12 @@ static void announceNvme(const Options &options, const Session &session) {
 /// Makes the session, and gives it what it begins with.
 Status Training::begin() {
   checkCores(options, executable);
-  ZERO_RT_TRY(job.agree(
-      checkMemoryLimit(executable, infoOf(executable).ranks / std::max(job.processes(), 1))));
+  results.process = processMemory(executable, job);
+  ZERO_RT_TRY(checkMemoryLimit(executable, job, results.process));
+  if (!options.quiet) {
+    std::printf("memory of this process: %s\n", results.process.text().c_str());
+    std::fflush(stdout); // before anything on stderr
+  }
   ZERO_RT_TRY(profiler.open(options, executable));
   zero_rt_session_options wanted = options.session;
   wanted.device = options.device.empty() ? nullptr : options.device.c_str();

@@ -56,8 +56,7 @@ llvm::Expected<RolesFile> RolesFile::read(StringRef path) {
   if ((*buffer)->getBufferSize() > kMostBytes)
     return fail("expected a JSON file of at most 64 MiB");
   if (!rt::isShallowJson((*buffer)->getBuffer())) // the parser calls itself for each level
-    return fail("expected at most " + llvm::Twine(rt::JsonReader::kDeepest) +
-                " levels of nesting");
+    return fail("expected at most " + llvm::Twine(rt::JsonReader::kDeepest) + " levels of nesting");
   llvm::Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
     return fail("expected JSON: " + llvm::toString(value.takeError()));

@@ -1,0 +1,77 @@
+//===- process_memory.cpp - memory of a process and its limit -------------===//
+
+#include "process_memory.h"
+
+#include "progress.h"
+#include "runtime/processes/socket.h"
+#include "runtime/support/available_memory.h"
+
+#include <algorithm>
+
+using namespace zero::rt;
+
+namespace zero::run {
+
+/// What oneDNN and glibc keep for a rank after its first steps. Measured: at most 12.1 MiB.
+static constexpr uint64_t kLibrariesOfRank = 16 << 20;
+/// A page of 4 KiB has an entry of 8 bytes in a page table.
+static constexpr uint64_t kBytesOfTableByte = 4096 / 8;
+
+std::string ProcessMemory::text() const {
+  return bytesText(arenas) + " of arenas and " + bytesText(beside) + " beside them";
+}
+
+static int ranksOfProcess(const Executable &executable, const Job &job) {
+  return infoOf(executable).ranks / std::max(job.processes(), 1);
+}
+
+static bool isOnCpu(const Executable &executable) {
+  return infoOf(executable).device == std::string_view("cpu");
+}
+
+ProcessMemory processMemory(const Executable &executable, const Job &job) {
+  const uint64_t ranks = uint64_t(ranksOfProcess(executable, job));
+  ProcessMemory memory;
+  for (size_t i = 0; i < infoOf(executable).certificates; ++i) {
+    zero_rt_certificate tier;
+    if (zero_rt_executable_certificate(executable.get(), i, &tier).code == ZERO_RT_OK &&
+        tier.tier != std::string_view("nvme") &&
+        (isOnCpu(executable) || tier.tier == std::string_view("host")))
+      memory.arenas += ranks * tier.peak;
+  }
+  memory.beside = ownMemory() + kLibrariesOfRank * ranks + memory.arenas / kBytesOfTableByte;
+  return memory;
+}
+
+/// The error if `processes` processes like this one do not fit into the control group.
+static Status checkFits(const MemoryLimit &limit, const ProcessMemory &memory, int ranks,
+                        uint64_t processes) {
+  const uint64_t own = std::min(ownMemory(), memory.beside); // is in use already
+  if ((memory.arenas + memory.beside - own) * processes <= limit.left())
+    return {};
+  const std::string others =
+      processes == 1 ? "" : format(", as %llu processes in it do", (unsigned long long)processes);
+  return fail(ZERO_RT_UNSUPPORTED,
+              "the %d rank%s of this process need %s%s, and its control group '%s' allows %s, of "
+              "which %s are in use: raise the limit, divide the ranks among more machines, or "
+              "compile with --memory-budget",
+              ranks, ranks == 1 ? "" : "s", memory.text().c_str(), others.c_str(),
+              escape(limit.group).c_str(), bytesText(limit.bytes).c_str(),
+              bytesText(limit.used).c_str());
+}
+
+Status checkMemoryLimit(const Executable &executable, const Job &job, const ProcessMemory &memory) {
+  const auto limit = memoryLimit();
+  // With swap a group may have more than its limit. What a driver of GPUs takes is not known.
+  const bool isLimited = limit && !hasSwap() && isOnCpu(executable);
+  const std::string group = isLimited ? hostName() + ":" + limit->group : "";
+  std::vector<std::string> all = {group};
+  if (job.isOneOfMany())
+    ZERO_RT_TRY(job.gatherTexts("control groups", group, all));
+  if (!isLimited)
+    return job.agree({});
+  return job.agree(checkFits(*limit, memory, ranksOfProcess(executable, job),
+                             uint64_t(std::ranges::count(all, group))));
+}
+
+} // namespace zero::run
