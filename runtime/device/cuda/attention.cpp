@@ -89,9 +89,10 @@ void GpuAttention::takeShape() {
 //===----------------------------------------------------------------------===//
 
 template <bool IsFloat>
-static void takeTiles(int width, unsigned &threads, unsigned &own, unsigned &bytes) {
+void GpuAttention::takeTiles(int width) {
   auto take = [&](auto tiles) {
-    threads = unsigned(tiles.kThreads), own = unsigned(tiles.kOwn), bytes = unsigned(tiles.kBytes);
+    threads = unsigned(tiles.kThreads), own = unsigned(tiles.kOwn);
+    sharedBytes = unsigned(tiles.bytes(plan.isBackward ? 2 : 1, plan.padding || plan.mask));
   };
   if (width == 32)
     take(AttentionTiles<IsFloat, 32>());
@@ -123,8 +124,7 @@ Status GpuAttention::create(GpuAttentionCode &code, const proto::Kernel &kernel,
                 static_cast<unsigned long long>(workspace),
                 static_cast<unsigned long long>(kernel.workspace()));
   made->takeShape();
-  (plan.factors == ZERO_RT_F32 ? takeTiles<true> : takeTiles<false>)(width, made->threads,
-                                                                     made->own, made->sharedBytes);
+  plan.factors == ZERO_RT_F32 ? made->takeTiles<true>(width) : made->takeTiles<false>(width);
   const GpuModule *module = nullptr;
   ZERO_RT_TRY(code.find(plan.factors, width, module));
   const auto tiles = [&](int64_t rows) { return (uint64_t(rows) + made->own - 1) / made->own; };
@@ -142,14 +142,19 @@ Status GpuAttention::create(GpuAttentionCode &code, const proto::Kernel &kernel,
   return {};
 }
 
-/// Whether all rows that are read begin at multiples of 16 bytes, and so do their ends.
-bool GpuAttention::hasVectors(void *const *args) const {
+/// Whether all rows of these tensors have the type of factors, of 16 bits, begin at multiples of 16
+/// bytes, and so do their ends.
+bool GpuAttention::areVectors(void *const *args,
+                              std::initializer_list<const HeadsPlan *> tensors) const {
   if (plan.factors == ZERO_RT_F32)
     return false;
   uint64_t bits = uint64_t(plan.shape.width | plan.shape.valueWidth) * sizeof(uint16_t);
-  for (const HeadsPlan *heads : {&plan.q, &plan.k, &plan.v, plan.isBackward ? &plan.dO : &plan.q})
+  for (const HeadsPlan *heads : tensors) {
+    if (plan.arguments[heads->argument].stored != plan.factors)
+      return false;
     bits |= reinterpret_cast<uint64_t>(args[heads->argument]) | uint64_t(heads->start) |
             uint64_t(heads->batch) | uint64_t(heads->head) | uint64_t(heads->row);
+  }
   return bits % 16 == 0;
 }
 
@@ -171,7 +176,10 @@ Status GpuAttention::run(void *const *args, const Lanes &lanes) const {
   if (plan.mask)
     parameters.mask.data = static_cast<const char *>(args[plan.mask->argument]);
   parameters.lse = static_cast<float *>(args[plan.lse]);
-  parameters.vectors = hasVectors(args);
+  parameters.vectors = areVectors(args, {&plan.q, &plan.k, &plan.v}) &&
+                       (!plan.isBackward || areVectors(args, {&plan.dO}));
+  parameters.storesVectors = plan.isBackward ? areVectors(args, {&plan.dQ, &plan.dK, &plan.dV})
+                                             : areVectors(args, {&plan.o});
   void *given[] = {&parameters};
   for (const Launch &launch : launches)
     if (launch.blocks > 0)

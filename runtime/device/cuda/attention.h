@@ -45,10 +45,12 @@ private:
     unsigned blocks = 0, threads = 0, sharedBytes = 0;
   };
   void takeShape();
+  template <bool IsFloat>
+  void takeTiles(int width);
   Status addLaunch(const GpuModule &module, const char *entry, uint64_t blocks);
   GpuRows rowsOf(const HeadsPlan &heads) const;
   GpuMask maskOf(const std::optional<MaskPlan> &mask) const;
-  bool hasVectors(void *const *args) const;
+  bool areVectors(void *const *args, std::initializer_list<const HeadsPlan *> tensors) const;
 
   AttentionPlan plan;
   AttentionParameters shape{}; ///< without addresses

@@ -7,296 +7,139 @@
 // atomically: one kernel sums the gradients of keys and values over queries, another those of
 // queries over keys, each in a fixed order, so the weights are computed twice.
 //
-// A warp has 16 rows of its block's tile. Products accumulate in float32 in the layout of
-// mma.sync.m16n8k16: a thread has, in each 8 columns, two neighbouring ones of rows t/4 and t/4
-// + 8. Factors of 16 bits are multiplied by tensor cores, float32 by fused multiply-adds.
-//
 //===----------------------------------------------------------------------===//
 
-#include "runtime/device/cuda/kernels/attention_parameters.h"
+#include "runtime/device/cuda/kernels/attention_products.h"
 
 namespace zero::rt::cuda {
 namespace {
 
-#define SHARED __attribute__((address_space(3)))
-/// Loops over what a thread has in registers are unrolled: memory has indices, registers do not.
-#define UNROLLED _Pragma("unroll")
-
-using Word = unsigned;
-using Short = unsigned short;
-using Vector = Word __attribute__((ext_vector_type(4)));
-
-constexpr float kInfinity = __builtin_inff();
-
 // A function that is called would need its arguments in memory.
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
-
-//===----------------------------------------------------------------------===//
-// Numbers
-//===----------------------------------------------------------------------===//
-
-float fromHalf(Short bits) {
-  float value;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-  return value;
-}
-float fromBFloat(Short bits) { return __builtin_bit_cast(float, static_cast<Word>(bits) << 16); }
-Short toHalf(float value) {
-  Short bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
-Short toBFloat(float value) {
-  Short bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
-
-float loadAs(StoredAs stored, const char *data, long index) {
-  switch (stored) {
-  case StoredAs::Float32:
-    return reinterpret_cast<const float *>(data)[index];
-  case StoredAs::Float16:
-    return fromHalf(reinterpret_cast<const Short *>(data)[index]);
-  default:
-    return fromBFloat(reinterpret_cast<const Short *>(data)[index]);
-  }
-}
-void storeAs(StoredAs stored, char *data, long index, float value) {
-  switch (stored) {
-  case StoredAs::Float32:
-    reinterpret_cast<float *>(data)[index] = value;
-    break;
-  case StoredAs::Float16:
-    reinterpret_cast<Short *>(data)[index] = toHalf(value);
-    break;
-  default:
-    reinterpret_cast<Short *>(data)[index] = toBFloat(value);
-    break;
-  }
-}
-
-float larger(float a, float b) { return a > b || a != a ? a : b; }
-
-/// e to the power of x, within 2 units in the last place.
-float exponential(float x) {
-  if (x != x)
-    return x;
-  x = x < -104 ? -104 : x > 89 ? 89 : x;
-  const float n = __builtin_rintf(x * 1.44269504f);
-  float r = __builtin_fmaf(n, -0.693145751953125f, x);
-  r = __builtin_fmaf(n, -1.42860677e-6f, r);
-  constexpr float kFactors[] = {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-                                1.6666665459e-1f, 5.0000001201e-1f};
-  float p = 1.9875691500e-4f;
-  for (float factor : kFactors)
-    p = __builtin_fmaf(p, r, factor);
-  p = __builtin_fmaf(p * r, r, r) + 1;
-  // in two steps: the result may be subnormal, or infinite
-  const int power = static_cast<int>(n), half = power / 2;
-  auto two = [](int k) { return __builtin_bit_cast(float, static_cast<Word>(k + 127) << 23); };
-  return p * two(half) * two(power - half);
-}
-
-/// The natural logarithm of a positive normal number.
-float logarithm(float x) {
-  const int bits = __builtin_bit_cast(int, x);
-  const int power = ((bits - 0x3f3504f3) >> 23);
-  const float m = __builtin_bit_cast(float, bits - (power << 23)); // in [sqrt(1/2), sqrt(2))
-  const float f = m - 1, s = f / (2 + f), z = s * s;
-  constexpr float kFactors[] = {2.0f / 7, 2.0f / 5, 2.0f / 3};
-  float p = 2.0f / 9;
-  for (float factor : kFactors)
-    p = __builtin_fmaf(p, z, factor);
-  const float log = __builtin_fmaf(s * z, p, 2 * s);
-  return __builtin_fmaf(static_cast<float>(power), 0.693145751953125f,
-                        __builtin_fmaf(static_cast<float>(power), 1.42860677e-6f, log));
-}
-
-int threadNumber() { return __nvvm_read_ptx_sreg_tid_x(); }
-int laneNumber() { return threadNumber() % 32; }
-int warpNumber() { return threadNumber() / 32; }
-int blockNumber() { return __nvvm_read_ptx_sreg_ctaid_x(); }
-
-float fromLane(float value, int mask) {
-  return __builtin_bit_cast(
-      float, __nvvm_shfl_sync_bfly_i32(-1, __builtin_bit_cast(int, value), mask, 31));
-}
-/// Over the four threads that share a row.
-float sumOfRow(float value) {
-  value += fromLane(value, 1);
-  return value + fromLane(value, 2);
-}
-float largestOfRow(float value) {
-  value = larger(value, fromLane(value, 1));
-  return larger(value, fromLane(value, 2));
-}
-
-//===----------------------------------------------------------------------===//
-// Factors
-//===----------------------------------------------------------------------===//
-
-struct Float {
-  using Element = float;
-  static constexpr bool kIsFloat = true;
-  static float take(const GpuRows &rows, long index) {
-    return loadAs(rows.stored, rows.data, index);
-  }
-};
-/// Factors of 16 bits, as they are stored.
-struct Stored {
-  using Element = Short;
-  static constexpr bool kIsFloat = false;
-  static Short take(const GpuRows &rows, long index) {
-    return reinterpret_cast<const Short *>(rows.data)[index];
-  }
-};
-struct Half : Stored {
-  static Word pair(float low, float high) {
-    return toHalf(low) | static_cast<Word>(toHalf(high)) << 16;
-  }
-  static void multiply(float (&sum)[4], const Word (&a)[4], Word b0, Word b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-  }
-};
-struct BFloat : Stored {
-  static Word pair(float low, float high) {
-    return toBFloat(low) | static_cast<Word>(toBFloat(high)) << 16;
-  }
-  static void multiply(float (&sum)[4], const Word (&a)[4], Word b0, Word b1) {
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-        "{%8, %9}, {%0, %1, %2, %3};"
-        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-  }
-};
-
-/// Two neighbouring elements of shared memory.
-Word wordAt(SHARED const Short *place) { return *reinterpret_cast<SHARED const Word *>(place); }
-
-/// 16 rows from `rows` on, of 8 elements each, as the second factor of a product along rows: the
-/// transposed of what wordAt() would give.
-void takeColumns(SHARED const Short *rows, int stride, Word &b0, Word &b1) {
-  SHARED const Short *row = rows + laneNumber() % 16 * stride;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
-               : "=r"(b0), "=r"(b1)
-               : "r"(static_cast<Word>(reinterpret_cast<__UINTPTR_TYPE__>(row)))
-               : "memory");
-}
-
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-/// Sums of 16 rows by `Columns` columns.
-template <int Columns>
-struct Sums {
-  float at[Columns / 8][4];
-
-  void clear() { UNROLLED for (auto &each : at) UNROLLED for (float &value : each) value = 0; }
-};
 
 template <typename Factor, int Width>
 struct Kernel {
   using Element = typename Factor::Element;
+  using By = Products<Factor, Width>;
+  template <bool Kept>
+  using Own = typename By::template Own<Kept>;
   using Tiles = AttentionTiles<Factor::kIsFloat, Width>;
   using Place = SHARED Element *;
+  static constexpr bool kIsFloat = Factor::kIsFloat;
   static constexpr int kOwn = Tiles::kOwn, kVisited = Tiles::kVisited, kStride = Tiles::kStride;
 
   const AttentionParameters &p;
-  Place own[2], visited[2];
+  SHARED char *memory;
+  SHARED char *stages;
   SHARED float *masks, *weights; ///< the latter of this warp
   int batch, head, group;
 
-  Kernel(const AttentionParameters &p, SHARED char *memory) : p(p) {
-    own[0] = reinterpret_cast<Place>(memory);
-    own[1] = own[0] + kOwn * kStride;
-    visited[0] = own[1] + kOwn * kStride;
-    visited[1] = visited[0] + kVisited * kStride;
-    masks = reinterpret_cast<SHARED float *>(visited[1] + kVisited * kStride);
-    weights = masks + kOwn * Tiles::kMaskStride + warpNumber() * 16 * Tiles::kWeightStride;
+  /// `tensors`: of the block's own rows.
+  Kernel(const AttentionParameters &p, SHARED char *memory, int tensors) : p(p), memory(memory) {
+    stages = memory + tensors * Tiles::kOwnBytes;
+    SHARED char *end = stages + Tiles::kStages * Tiles::kStageBytes;
+    weights = reinterpret_cast<SHARED float *>(end) + warpNumber() * 16 * Tiles::kWeightStride;
+    masks = reinterpret_cast<SHARED float *>(end + Tiles::kWeightBytes);
   }
 
-  /// Copies rows [first, first + Count) of a head into shared memory, with zeros behind the last
-  /// row and behind `width`.
-  template <int Count>
-  void fill(Place to, const GpuRows &rows, int headOfRows, int first, int last, int width) {
+  Place own(int tensor) const {
+    return reinterpret_cast<Place>(memory + tensor * Tiles::kOwnBytes);
+  }
+  Place visited(int stage, int tensor) const {
+    return reinterpret_cast<Place>(stages + stage * Tiles::kStageBytes) +
+           tensor * kVisited * kStride;
+  }
+  /// Numbers of the visited queries: LSE, delta and share of each.
+  SHARED float *savedOf(int stage) const {
+    return reinterpret_cast<SHARED float *>(visited(stage, 2));
+  }
+
+  //===--- Copies ---===//
+
+  /// Rows of a head, which are copied tile by tile.
+  struct Source {
+    const GpuRows *rows;
+    int last, width; ///< the numbers of rows and columns that there are
+    long start;      ///< of the head, in elements
+    int row;         ///< the first of the next tile
+    const char *own; ///< what this thread copies first of that tile, if rows are read as vectors
+  };
+
+  static constexpr int kVectors = Width / 8, kRowsAtOnce = Tiles::kThreads / kVectors;
+
+  Source sourceOf(const GpuRows &rows, int headOfRows, int row, int last, int width) const {
     const long start = batch * rows.batch + headOfRows * rows.head;
-    if (!Factor::kIsFloat && p.vectors) {
-      constexpr int kVectors = Width / 8;
-      for (int i = threadNumber(); i < Count * kVectors; i += Tiles::kThreads) {
-        const int row = i / kVectors, column = i % kVectors * 8;
-        Vector value = {0, 0, 0, 0};
-        if (first + row < last && column < width)
-          value = *reinterpret_cast<const Vector *>(
-              rows.data + (start + (first + row) * rows.row + column) * sizeof(Element));
-        *reinterpret_cast<SHARED Vector *>(to + row * kStride + column) = value;
+    const long own =
+        start + (row + threadNumber() / kVectors) * rows.row + threadNumber() % kVectors * 8;
+    return {&rows, last, width, start, row, rows.data + own * sizeof(Element)};
+  }
+
+  /// Copies the next `Count` rows into shared memory, with zeros behind the last row and behind
+  /// `width`. Needs awaitCopies().
+  template <int Count>
+  void fill(Place to, Source &source) const {
+    const GpuRows &rows = *source.rows;
+    if (!kIsFloat && p.vectors) {
+      int row = threadNumber() / kVectors;
+      const int column = threadNumber() % kVectors * 8;
+      UNROLLED for (int i = 0; i < Count / kRowsAtOnce; ++i, row += kRowsAtOnce) {
+        copyVector(to + row * kStride + column, source.own,
+                   source.row + row < source.last && column < source.width);
+        source.own += kRowsAtOnce * rows.row * sizeof(Element);
       }
+    } else {
+      for (int i = threadNumber(); i < Count * Width; i += Tiles::kThreads) {
+        const int row = i / Width, column = i % Width;
+        Element value = 0;
+        if (source.row + row < source.last && column < source.width)
+          value = Factor::take(rows, source.start + (source.row + row) * rows.row + column);
+        to[row * kStride + column] = value;
+      }
+    }
+    source.row += Count;
+  }
+  /// The block's own rows.
+  void fillOwn(int tensor, const GpuRows &rows, int headOfRows, int row, int last,
+               int width) const {
+    Source source = sourceOf(rows, headOfRows, row, last, width);
+    fill<kOwn>(own(tensor), source);
+  }
+
+  /// The same of what is saved of `kVisited` queries.
+  void fillSaved(SHARED float *to, int headOfRows, int first) const {
+    const int i = threadNumber();
+    static_assert(kVisited <= Tiles::kThreads);
+    if (i >= kVisited)
       return;
-    }
-    for (int i = threadNumber(); i < Count * Width; i += Tiles::kThreads) {
-      const int row = i / Width, column = i % Width;
-      Element value = 0;
-      if (first + row < last && column < width)
-        value = Factor::take(rows, start + (first + row) * rows.row + column);
-      to[row * kStride + column] = value;
+    const bool there = first + i < p.queries;
+    const long row = rowOf(headOfRows, first + i);
+    copyNumber(to + i, p.lse + row, there);
+    copyNumber(to + kVisited + i, p.delta + row, there);
+    copyNumber(to + 2 * kVisited + i, p.share + row, there);
+  }
+
+  /// Calls body(stage) for each of `tiles`. copy(stage) is called for each in the same order, and
+  /// copies while the tile before is in use.
+  template <typename Copy, typename Body>
+  void visit(int tiles, Copy copy, Body body) const {
+    constexpr bool kAhead = Tiles::kStages > 1;
+    if (kAhead && tiles > 0)
+      copy(0);
+    for (int tile = 0, stage = 0; tile < tiles; ++tile) {
+      if (!kAhead) {
+        __syncthreads(); // all warps have used the tile before
+        copy(0);
+      }
+      awaitCopies();
+      __syncthreads();
+      if (kAhead && tile + 1 < tiles)
+        copy(stage ^ 1);
+      body(stage);
+      stage ^= kAhead;
     }
   }
 
-  /// sums[row][n] = product of the warp's rows of `left` and rows n of `right`.
-  void multiplyRows(Place left, Place right, Sums<kVisited> &sums) const {
-    sums.clear();
-    const int lane = laneNumber(), row = warpNumber() * 16 + lane / 4;
-    if constexpr (Factor::kIsFloat) {
-      for (int k = 0; k < Width; ++k)
-        UNROLLED for (int n = 0; n < kVisited / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i)
-            sums.at[n][i] =
-            __builtin_fmaf(left[(row + i / 2 * 8) * kStride + k],
-                           right[(n * 8 + lane % 4 * 2 + i % 2) * kStride + k], sums.at[n][i]);
-    } else {
-      const int column = lane % 4 * 2;
-      UNROLLED for (int k = 0; k < Width; k += 16) {
-        Place from = left + row * kStride + k + column;
-        const Word a[4] = {wordAt(from), wordAt(from + 8 * kStride), wordAt(from + 8),
-                           wordAt(from + 8 * kStride + 8)};
-        UNROLLED for (int n = 0; n < kVisited / 8; ++n) {
-          Place with = right + (n * 8 + lane / 4) * kStride + k + column;
-          Factor::multiply(sums.at[n], a, wordAt(with), wordAt(with + 8));
-        }
-      }
-    }
-  }
-
-  /// sums += `left`, 16 rows of the warp by kVisited, times the rows of `right`.
-  void multiplyColumns(const Sums<kVisited> &left, Place right, Sums<Width> &sums) const {
-    const int lane = laneNumber();
-    if constexpr (Factor::kIsFloat) {
-      UNROLLED for (int n = 0; n < kVisited / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i)
-          weights[(lane / 4 + i / 2 * 8) * Tiles::kWeightStride + n * 8 + lane % 4 * 2 + i % 2] =
-              left.at[n][i];
-      __nvvm_bar_warp_sync(-1);
-      for (int k = 0; k < kVisited; ++k)
-        UNROLLED for (int n = 0; n < Width / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i)
-            sums.at[n][i] =
-            __builtin_fmaf(weights[(lane / 4 + i / 2 * 8) * Tiles::kWeightStride + k],
-                           right[k * kStride + n * 8 + lane % 4 * 2 + i % 2], sums.at[n][i]);
-      __nvvm_bar_warp_sync(-1);
-    } else {
-      UNROLLED for (int k = 0; k < kVisited / 16; ++k) {
-        const float (&low)[4] = left.at[2 * k], (&high)[4] = left.at[2 * k + 1];
-        const Word a[4] = {Factor::pair(low[0], low[1]), Factor::pair(low[2], low[3]),
-                           Factor::pair(high[0], high[1]), Factor::pair(high[2], high[3])};
-        UNROLLED for (int n = 0; n < Width / 8; ++n) {
-          Word b0, b1;
-          takeColumns(right + k * 16 * kStride + n * 8, kStride, b0, b1);
-          Factor::multiply(sums.at[n], a, b0, b1);
-        }
-      }
-    }
-  }
+  //===--- Scores ---===//
 
   bool isCausal(int query, int key) const { return !p.causal || key <= query + p.causalOffset; }
 
@@ -324,7 +167,7 @@ struct Kernel {
   /// Puts what masks add to the scores of the block's rows from `first` on and of the visited
   /// columns from `visitedFirst` on into shared memory. `ownKeys`: the rows are keys.
   template <bool OwnKeys>
-  void addMasks(int first, int visitedFirst) {
+  void addMasks(int first, int visitedFirst) const {
     if (!hasMasks())
       return;
     for (int i = threadNumber(); i < kOwn * kVisited; i += Tiles::kThreads) {
@@ -333,6 +176,13 @@ struct Kernel {
       masks[i / kVisited * Tiles::kMaskStride + i % kVisited] =
           isThere(query, key) ? added(query, key) : 0;
     }
+    __syncthreads();
+  }
+
+  /// Whether all queries from `query` on see the `count` keys from `key` on, without a mask: then
+  /// the score of a product is that times a positive scale.
+  bool isPlain(int query, int key, int count) const {
+    return !hasMasks() && p.scale > 0 && key + count <= p.keys && isCausal(query, key + count - 1);
   }
 
   /// A product of a query and a key becomes a score. `n` and `i`: its place in the warp's sums.
@@ -352,23 +202,41 @@ struct Kernel {
     return p.skips && end < p.keys ? end : p.keys;
   }
 
-  long rowOf(int query) const { return (long(batch) * p.heads + head) * p.queries + query; }
+  long rowOf(int ofHead, int query) const {
+    return (long(batch) * p.heads + ofHead) * p.queries + query;
+  }
+  long rowOf(int query) const { return rowOf(head, query); }
 
   /// Stores 16 rows of the warp from `first` on. They pass shared memory, which no longer holds
   /// tiles: threads then store neighbouring elements.
   void store(const GpuRows &rows, int headOfRows, int first, int last, int width,
              const float (&factors)[2], const Sums<Width> &sums) const {
     constexpr int kStageStride = Width + 4;
-    static_assert(kOwn * kStageStride * 4 <= Tiles::kBytes);
+    static_assert(kOwn * kStageStride * 4 <= Tiles::bytes(1, false));
     const int lane = laneNumber();
     SHARED float *stage =
-        reinterpret_cast<SHARED float *>(own[0]) + warpNumber() * 16 * kStageStride;
-    __syncthreads(); // the tiles may still be read, or written where none was visited
+        reinterpret_cast<SHARED float *>(memory) + warpNumber() * 16 * kStageStride;
+    __syncthreads(); // the tiles may still be read
     UNROLLED for (int n = 0; n < Width / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i)
         stage[(lane / 4 + i / 2 * 8) * kStageStride + n * 8 + lane % 4 * 2 + i % 2] =
             sums.at[n][i] * factors[i / 2];
     __nvvm_bar_warp_sync(-1);
     const long start = batch * rows.batch + headOfRows * rows.head;
+    if constexpr (!kIsFloat)
+      if (p.storesVectors) {
+        for (int i = lane; i < 16 * Width / 8; i += 32) {
+          const int row = i / (Width / 8), column = i % (Width / 8) * 8;
+          if (first + row >= last || column >= width)
+            continue;
+          SHARED const float *from = stage + row * kStageStride + column;
+          const Vector value = {Factor::pair(from[0], from[1]), Factor::pair(from[2], from[3]),
+                                Factor::pair(from[4], from[5]), Factor::pair(from[6], from[7])};
+          const long at = start + (first + row) * rows.row + column;
+          *reinterpret_cast<Vector *>(rows.data + at * sizeof(Element)) = value;
+        }
+        __nvvm_bar_warp_sync(-1);
+        return;
+      }
     for (int i = lane; i < 16 * Width; i += 32) {
       const int row = i / Width, column = i % Width;
       if (first + row < last && column < width)
@@ -378,68 +246,104 @@ struct Kernel {
     __nvvm_bar_warp_sync(-1);
   }
 
-  //===--- Forward ---===//
-
-  void forward() {
+  /// The block's first query. Sets batch and heads.
+  int beginQueries() {
     const int tiles = (p.queries + kOwn - 1) / kOwn;
-    const int first = blockNumber() % tiles * kOwn;
     head = blockNumber() / tiles % p.heads;
     batch = blockNumber() / tiles / p.heads;
     group = head / p.served;
-    fill<kOwn>(own[0], p.q, head, first, p.queries, p.width);
-    Sums<Width> result;
-    result.clear();
-    float top[2] = {-kInfinity, -kInfinity}, sum[2] = {0, 0};
-    const int mine = first + warpNumber() * 16 + laneNumber() / 4;
+    return blockNumber() % tiles * kOwn;
+  }
+
+  /// Calls body(stage, key) for each tile of keys that queries from `first` on see.
+  template <typename Body>
+  void visitKeys(int first, Body body) const {
     const int end = endOfKeys(first + kOwn);
-    for (int key = 0; key < end; key += kVisited) {
-      fill<kVisited>(visited[0], p.k, group, key, p.keys, p.width);
-      fill<kVisited>(visited[1], p.v, group, key, p.keys, p.valueWidth);
-      addMasks<false>(first, key);
-      __syncthreads();
-      Sums<kVisited> scores;
-      multiplyRows(own[0], visited[0], scores);
-      float most[2] = {top[0], top[1]};
-      UNROLLED for (int n = 0; n < kVisited / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i) {
-        float &each = scores.at[n][i];
-        each = score(each, mine + i / 2 * 8, key + n * 8 + laneNumber() % 4 * 2 + i % 2, n, i);
-        most[i / 2] = larger(most[i / 2], each);
-      }
-      float shift[2], total[2] = {0, 0};
-      UNROLLED for (int half = 0; half < 2; ++half) {
-        most[half] = largestOfRow(most[half]);
-        shift[half] = most[half] == -kInfinity ? 0 : most[half];
-        const float shrink = exponential(top[half] - shift[half]);
-        top[half] = most[half];
-        sum[half] *= shrink;
-        UNROLLED for (auto &each : result.at) each[2 * half] *= shrink,
-            each[2 * half + 1] *= shrink;
-      }
-      UNROLLED for (auto &each : scores.at) UNROLLED for (int i = 0; i < 4; ++i) {
-        each[i] = exponential(each[i] - shift[i / 2]);
-        total[i / 2] += each[i];
-      }
-      UNROLLED for (int half = 0; half < 2; ++half) sum[half] += sumOfRow(total[half]);
-      multiplyColumns(scores, visited[1], result);
-      __syncthreads();
+    Source k = sourceOf(p.k, group, 0, p.keys, p.width);
+    Source v = sourceOf(p.v, group, 0, p.keys, p.valueWidth);
+    int key = 0;
+    visit((end + kVisited - 1) / kVisited,
+          [&](int stage) {
+            fill<kVisited>(visited(stage, 0), k);
+            fill<kVisited>(visited(stage, 1), v);
+          },
+          [&](int stage) {
+            addMasks<false>(first, key);
+            body(stage, key);
+            key += kVisited;
+          });
+  }
+
+  //===--- Forward ---===//
+
+  /// What is known of the two rows of a thread, after some tiles.
+  struct Rows {
+    float top[2] = {-kInfinity, -kInfinity}, sum[2] = {0, 0}; ///< the sum: of this thread's columns
+    Sums<Width> result;
+  };
+
+  /// Products become weights. `Plain`: as isPlain() says.
+  template <bool Plain>
+  void weigh(Sums<kVisited> &scores, Rows &rows, int query, int key) const {
+    float most[2] = {-kInfinity, -kInfinity}, shift[2];
+    UNROLLED for (int n = 0; n < kVisited / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i) {
+      float &each = scores.at[n][i];
+      if (!Plain)
+        each = score(each, query + i / 2 * 8, key + n * 8 + laneNumber() % 4 * 2 + i % 2, n, i);
+      most[i / 2] = larger(most[i / 2], each);
     }
-    finish(first, mine, top, sum, result);
+    UNROLLED for (int half = 0; half < 2; ++half) {
+      const float found = largestOfRow(most[half]);
+      const float top = larger(rows.top[half], Plain ? found * p.scale : found);
+      shift[half] = top == -kInfinity ? 0 : top;
+      const float shrink = Factor::exponentialOf(rows.top[half] - shift[half]);
+      rows.top[half] = top;
+      rows.sum[half] *= shrink;
+      UNROLLED for (auto &each : rows.result.at) each[2 * half] *= shrink,
+          each[2 * half + 1] *= shrink;
+    }
+    UNROLLED for (auto &each : scores.at) UNROLLED for (int i = 0; i < 4; ++i) {
+      each[i] = Plain ? Factor::exponentialOf(each[i], p.scale, shift[i / 2])
+                      : Factor::exponentialOf(each[i] - shift[i / 2]);
+      rows.sum[i / 2] += each[i];
+    }
+  }
+
+  void forward() {
+    const int first = beginQueries();
+    fillOwn(0, p.q, head, first, p.queries, p.width);
+    awaitCopies();
+    __syncthreads();
+    const Own<true> q(own(0));
+    Rows rows;
+    rows.result.clear();
+    const int mine = first + warpNumber() * 16 + laneNumber() / 4;
+    visitKeys(first, [&](int stage, int key) {
+      Sums<kVisited> scores;
+      By::multiplyRows(q, visited(stage, 0), scores);
+      if (isPlain(first, key, kVisited))
+        weigh<true>(scores, rows, mine, key);
+      else
+        weigh<false>(scores, rows, mine, key);
+      By::multiplyColumns(scores, visited(stage, 1), weights, rows.result);
+    });
+    finish(first, mine, rows);
   }
 
   /// Divides and stores O, and stores LSE. A sum of zero: every score is minus infinity.
-  void finish(int first, int mine, const float (&top)[2], const float (&sum)[2],
-              const Sums<Width> &result) const {
+  void finish(int first, int mine, const Rows &rows) const {
     const float nothing = p.guard || p.keys == 0 ? 0 : __builtin_nanf("");
     const float logOfNothing = p.guard ? kInfinity : p.keys == 0 ? -kInfinity : __builtin_nanf("");
     float factors[2];
     UNROLLED for (int half = 0; half < 2; ++half) {
-      const bool none = sum[half] == 0;
-      factors[half] = none ? nothing : 1 / sum[half];
+      const float sum = sumOfRow(rows.sum[half]);
+      const bool none = sum == 0;
+      factors[half] = none ? nothing : 1 / sum;
       const int query = mine + half * 8;
       if (laneNumber() % 4 == 0 && query < p.queries)
-        p.lse[rowOf(query)] = none ? logOfNothing : top[half] + logarithm(sum[half]);
+        p.lse[rowOf(query)] = none ? logOfNothing : rows.top[half] + logarithm(sum);
     }
-    store(p.o, head, first + warpNumber() * 16, p.queries, p.valueWidth, factors, result);
+    store(p.o, head, first + warpNumber() * 16, p.queries, p.valueWidth, factors, rows.result);
   }
 
   //===--- Backward ---===//
@@ -486,53 +390,102 @@ struct Kernel {
     }
   }
 
-  /// Products become weights, and gradients of weights those of scores. numbers(n, i): the query
-  /// and the key of an element.
-  template <typename Of>
-  void differentiate(Sums<kVisited> &products, Sums<kVisited> &gradients, Of numbers) const {
+  /// Of a query, from forward and from prepare(). The share: a factor of its weights.
+  struct Saved {
+    float lse, delta, share;
+  };
+  /// An element of products of queries and keys.
+  struct Pair {
+    int query, key;
+    Saved saved;
+  };
+
+  /// Products become weights, and gradients of weights those of scores. elementOf(n, i): whose
+  /// they are. `Plain`: as isPlain() says.
+  template <bool Plain, typename Of>
+  void differentiate(Sums<kVisited> &products, Sums<kVisited> &gradients, Of elementOf) const {
     UNROLLED for (int n = 0; n < kVisited / 8; ++n) UNROLLED for (int i = 0; i < 4; ++i) {
-      const auto [query, key] = numbers(n, i);
-      const bool there = isThere(query, key);
-      const long row = rowOf(there ? query : 0);
-      const float exponent = score(products.at[n][i], query, key, n, i) - p.lse[row];
-      const float weight = there ? exponential(exponent) * p.share[row] : 0;
+      const Pair of = elementOf(n, i);
+      const float product = products.at[n][i];
+      float weight;
+      if (Plain)
+        weight = Factor::exponentialOf(product, p.scale, of.saved.lse);
+      else if (isThere(of.query, of.key))
+        weight = Factor::exponentialOf(score(product, of.query, of.key, n, i) - of.saved.lse);
+      else
+        weight = 0;
+      weight *= of.saved.share;
       products.at[n][i] = weight;
-      gradients.at[n][i] = there ? weight * (gradients.at[n][i] - p.delta[row]) : 0;
+      gradients.at[n][i] = weight * (gradients.at[n][i] - of.saved.delta);
     }
   }
 
-  struct Numbers {
-    int query, key;
-  };
+  /// Whether there are registers for own rows beside the sums of backward.
+  static constexpr bool kKeeps = Width <= 64;
 
   void gradientOfQueries() {
-    const int tiles = (p.queries + kOwn - 1) / kOwn;
-    const int first = blockNumber() % tiles * kOwn;
-    head = blockNumber() / tiles % p.heads;
-    batch = blockNumber() / tiles / p.heads;
-    group = head / p.served;
-    fill<kOwn>(own[0], p.q, head, first, p.queries, p.width);
-    fill<kOwn>(own[1], p.dO, head, first, p.queries, p.valueWidth);
+    const int first = beginQueries();
+    fillOwn(0, p.q, head, first, p.queries, p.width);
+    fillOwn(1, p.dO, head, first, p.queries, p.valueWidth);
+    awaitCopies();
+    __syncthreads();
+    const Own<kKeeps> q(own(0)), dO(own(1));
     Sums<Width> dQ;
     dQ.clear();
     const int mine = first + warpNumber() * 16 + laneNumber() / 4;
-    const int end = endOfKeys(first + kOwn);
-    for (int key = 0; key < end; key += kVisited) {
-      fill<kVisited>(visited[0], p.k, group, key, p.keys, p.width);
-      fill<kVisited>(visited[1], p.v, group, key, p.keys, p.valueWidth);
-      addMasks<false>(first, key);
-      __syncthreads();
-      Sums<kVisited> weight, gradient;
-      multiplyRows(own[0], visited[0], weight);
-      multiplyRows(own[1], visited[1], gradient);
-      differentiate(weight, gradient, [&](int n, int i) {
-        return Numbers{mine + i / 2 * 8, key + n * 8 + laneNumber() % 4 * 2 + i % 2};
-      });
-      multiplyColumns(gradient, visited[0], dQ);
-      __syncthreads();
+    Saved saved[2];
+    float factors[2];
+    UNROLLED for (int half = 0; half < 2; ++half) {
+      const bool there = mine + half * 8 < p.queries;
+      const long row = there ? rowOf(mine + half * 8) : 0;
+      saved[half] = {there ? p.lse[row] : 0, there ? p.delta[row] : 0, 1};
+      factors[half] = there ? p.scale * p.share[row] : 0;
     }
-    const float factors[2] = {p.scale, p.scale};
+    visitKeys(first, [&](int stage, int key) {
+      Sums<kVisited> weight, gradient;
+      By::multiplyRows(q, visited(stage, 0), weight);
+      By::multiplyRows(dO, visited(stage, 1), gradient);
+      auto elementOf = [&](int n, int i) {
+        return Pair{mine + i / 2 * 8, key + n * 8 + laneNumber() % 4 * 2 + i % 2, saved[i / 2]};
+      };
+      if (isPlain(first, key, kVisited))
+        differentiate<true>(weight, gradient, elementOf);
+      else
+        differentiate<false>(weight, gradient, elementOf);
+      By::multiplyColumns(gradient, visited(stage, 0), weights, dQ);
+    });
     store(p.dQ, head, first + warpNumber() * 16, p.queries, p.width, factors, dQ);
+  }
+
+  /// Calls body(stage, query) for each tile of queries that see keys from `first` on, of all heads
+  /// that share these keys.
+  template <typename Body>
+  void visitQueries(int first, Body body) {
+    // the first query that sees one of these keys
+    const int seen = p.skips ? first - p.causalOffset : 0;
+    const int begin = seen > 0 ? seen / kVisited * kVisited : 0;
+    const int tiles = begin < p.queries ? (p.queries - begin + kVisited - 1) / kVisited : 0;
+    auto queriesOf = [&](int of) { return sourceOf(p.q, of, begin, p.queries, p.width); };
+    auto gradientsOf = [&](int of) { return sourceOf(p.dO, of, begin, p.queries, p.valueWidth); };
+    int next = group * p.served, query = begin;
+    Source q = queriesOf(next), dO = gradientsOf(next);
+    auto copy = [&](int stage) {
+      if (q.row >= p.queries) {
+        ++next;
+        q = queriesOf(next), dO = gradientsOf(next);
+      }
+      fillSaved(savedOf(stage), next, q.row);
+      fill<kVisited>(visited(stage, 0), q);
+      fill<kVisited>(visited(stage, 1), dO);
+    };
+    head = next;
+    visit(tiles * p.served, copy, [&](int stage) {
+      if (query >= p.queries)
+        ++head, query = begin;
+      addMasks<true>(first, query);
+      body(stage, query);
+      query += kVisited;
+    });
   }
 
   /// The rows of a warp are keys here, and the columns of its products queries.
@@ -541,31 +494,32 @@ struct Kernel {
     const int first = blockNumber() % tiles * kOwn;
     group = blockNumber() / tiles % groups;
     batch = blockNumber() / tiles / groups;
-    fill<kOwn>(own[0], p.k, group, first, p.keys, p.width);
-    fill<kOwn>(own[1], p.v, group, first, p.keys, p.valueWidth);
+    fillOwn(0, p.k, group, first, p.keys, p.width);
+    fillOwn(1, p.v, group, first, p.keys, p.valueWidth);
+    awaitCopies();
+    __syncthreads();
+    const Own<kKeeps> k(own(0)), v(own(1));
     Sums<Width> dK, dV;
     dK.clear();
     dV.clear();
     const int mine = first + warpNumber() * 16 + laneNumber() / 4;
-    // the first query that sees one of these keys
-    const int seen = p.skips ? first - p.causalOffset : 0;
-    const int begin = seen > 0 ? seen / kVisited * kVisited : 0;
-    for (head = group * p.served; head < (group + 1) * p.served; ++head)
-      for (int query = begin; query < p.queries; query += kVisited) {
-        fill<kVisited>(visited[0], p.q, head, query, p.queries, p.width);
-        fill<kVisited>(visited[1], p.dO, head, query, p.queries, p.valueWidth);
-        addMasks<true>(first, query);
-        __syncthreads();
-        Sums<kVisited> weight, gradient;
-        multiplyRows(own[0], visited[0], weight);
-        multiplyRows(own[1], visited[1], gradient);
-        differentiate(weight, gradient, [&](int n, int i) {
-          return Numbers{query + n * 8 + laneNumber() % 4 * 2 + i % 2, mine + i / 2 * 8};
-        });
-        multiplyColumns(weight, visited[1], dV);
-        multiplyColumns(gradient, visited[0], dK);
-        __syncthreads();
-      }
+    visitQueries(first, [&](int stage, int query) {
+      Sums<kVisited> weight, gradient;
+      By::multiplyRows(k, visited(stage, 0), weight);
+      By::multiplyRows(v, visited(stage, 1), gradient);
+      SHARED const float *saved = savedOf(stage);
+      auto elementOf = [&](int n, int i) {
+        const int column = n * 8 + laneNumber() % 4 * 2 + i % 2;
+        return Pair{query + column, mine + i / 2 * 8,
+                    Saved{saved[column], saved[kVisited + column], saved[2 * kVisited + column]}};
+      };
+      if (isPlain(query, first, kOwn))
+        differentiate<true>(weight, gradient, elementOf);
+      else
+        differentiate<false>(weight, gradient, elementOf);
+      By::multiplyColumns(weight, visited(stage, 1), weights, dV);
+      By::multiplyColumns(gradient, visited(stage, 0), weights, dK);
+    });
     const float one[2] = {1, 1}, factors[2] = {p.scale, p.scale};
     store(p.dK, group, first + warpNumber() * 16, p.keys, p.width, factors, dK);
     store(p.dV, group, first + warpNumber() * 16, p.keys, p.valueWidth, one, dV);
@@ -580,15 +534,17 @@ struct Kernel {
 // Entries, of one type of factors and one padded width
 //===----------------------------------------------------------------------===//
 
-extern "C" SHARED char attentionMemory[];
+/// Its size is that of the launch. Copies of 16 bytes go there.
+extern "C" SHARED char attentionMemory[] __attribute__((aligned(16)));
 
-#define ENTRY(name, call)                                                                          \
+#define ENTRY(name, call, tensors)                                                                 \
   extern "C" __attribute__((nvptx_kernel)) void attention_##name(AttentionParameters parameters) { \
-    Kernel<ZERO_ATTENTION_FACTOR, ZERO_ATTENTION_WIDTH>(parameters, attentionMemory).call();       \
+    Kernel<ZERO_ATTENTION_FACTOR, ZERO_ATTENTION_WIDTH>(parameters, attentionMemory, tensors)      \
+        .call();                                                                                   \
   }
-ENTRY(forward, forward)
-ENTRY(prepare, prepare)
-ENTRY(queries, gradientOfQueries)
-ENTRY(keys, gradientOfKeys)
+ENTRY(forward, forward, 1)
+ENTRY(prepare, prepare, 0)
+ENTRY(queries, gradientOfQueries, 2)
+ENTRY(keys, gradientOfKeys, 2)
 
 } // namespace zero::rt::cuda

@@ -38,8 +38,9 @@ struct AttentionParameters {
   int batch, heads, served; ///< heads of queries for each head of keys
   int queries, keys, width, valueWidth;
   int causal, causalOffset, guard;
-  int skips;   ///< whether keys that are causally hidden have no weight at all
-  int vectors; ///< whether rows can be read 16 bytes at a time
+  int skips;         ///< whether keys that are causally hidden have no weight at all
+  int vectors;       ///< whether rows can be read 16 bytes at a time
+  int storesVectors; ///< whether results can be written so, in the type of factors
   float scale, fill;
 };
 
@@ -60,12 +61,18 @@ struct AttentionTiles {
   static constexpr int kWeightStride = kVisited + 4;
   static constexpr int kWeightBytes = IsFloat ? kWarps * 16 * kWeightStride * 4 : 0;
   static constexpr int kThreads = 32 * kWarps;
-  static constexpr int kTileBytes = (kOwn + kVisited) * kStride * kElement;
+  static constexpr int kOwnBytes = kOwn * kStride * kElement; ///< of one tensor
+  /// A tile that is visited: rows of two tensors, and three numbers of each row.
+  static constexpr int kStageBytes = kVisited * (2 * kStride * kElement + 3 * 4);
+  /// While a tile is used, the next one is copied. Those of float32 would need too much memory.
+  static constexpr int kStages = IsFloat ? 1 : 2;
   /// What masks add to the scores of a block.
   static constexpr int kMaskStride = kVisited + 1;
   static constexpr int kMaskBytes = kOwn * kMaskStride * 4;
-  /// Shared memory of a block: two tensors of each tile.
-  static constexpr int kBytes = 2 * kTileBytes + kMaskBytes + kWeightBytes;
+  /// Shared memory of a block with own rows of some tensors.
+  static constexpr int bytes(int tensors, bool hasMasks) {
+    return tensors * kOwnBytes + kStages * kStageBytes + kWeightBytes + (hasMasks ? kMaskBytes : 0);
+  }
 };
 
 } // namespace zero::rt::cuda

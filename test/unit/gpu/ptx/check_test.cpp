@@ -302,6 +302,12 @@ TEST(TextChecks, NameWhatIsNotImplemented) {
   expectPart(errorOf(".extern .func f;\n"), "expected '.shared', got '.func'");
 }
 
+TEST(TextChecks, NameCopiesThatAreNotImplemented) {
+  expectPart(errorOf(entryOf("cp.async.commit_group;\n")), "only with '.ca'");
+  expectPart(errorOf(entryOf("cp.async.cg.shared.global [%r1], [%l1], 8, 8;\n")),
+             "it cannot copy 8 bytes");
+}
+
 TEST(TextChecks, NameMatricesThatAreNotImplemented) {
   auto multiply = [](const std::string &modifiers, const std::string &d = "{%r1, %r2, %r3, %r4}") {
     return errorOf(entryOf("mma.sync.aligned." + modifiers + " " + d +

@@ -266,7 +266,7 @@ void Decoding::setOperands(Type result, Type type, size_t sources) {
 static const Opcodes &opcodes() {
   static const Opcodes all = [] {
     Opcodes made;
-    for (auto *add : {addArithmetic, addBits, addComparisons, addControl, addConversions,
+    for (auto *add : {addArithmetic, addBits, addComparisons, addControl, addConversions, addCopies,
                       addFunctions, addMatrices, addMemory, addMoves, addWarpFunctions})
       add(made);
     return made;

@@ -104,6 +104,7 @@ void addBits(Opcodes &opcodes);
 void addComparisons(Opcodes &opcodes);
 void addControl(Opcodes &opcodes);
 void addConversions(Opcodes &opcodes);
+void addCopies(Opcodes &opcodes);
 void addFunctions(Opcodes &opcodes);
 void addMatrices(Opcodes &opcodes);
 void addMemory(Opcodes &opcodes);

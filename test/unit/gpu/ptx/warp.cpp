@@ -47,6 +47,7 @@ void Warp::setSpecials() {
 void Warp::begin() {
   live = whole;
   groups = {{.lanes = whole}};
+  copies.clear();
   epoch = 0;
   current = State::Running;
   setSpecials();

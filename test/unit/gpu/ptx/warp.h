@@ -95,10 +95,20 @@ public:
 
   [[noreturn]] void fault(uint32_t lane, const std::string &what) const;
 
+  /// A copy to shared memory whose bytes are not there yet.
+  struct Copy {
+    Space space;
+    uint32_t lane;
+    uint64_t to;
+    uint8_t bytes;
+    char data[16];
+  };
+
   Launch &launch;
   const uint32_t number; ///< in the block
-  Mask active = 0;       ///< the threads that run the instruction
-  Mask live = 0;         ///< the threads that have not ended
+  std::vector<Copy> copies;
+  Mask active = 0; ///< the threads that run the instruction
+  Mask live = 0;   ///< the threads that have not ended
 
 private:
   /// Threads that are at the same place.

@@ -139,6 +139,26 @@ TEST(SharedMemory, CarriesValuesPastABarrier) {
   }
 }
 
+/// A thread copies 8 bytes, of which `there` are read, and reads the copy.
+static uint64_t copied(const std::string &wait, int there = 8) {
+  Machine machine(entryOf("st.global.b64 [%l30], %l31;\n"
+                          "mov.b32 %r1, 0;\n"
+                          "cp.async.ca.shared.global [%r1], [%l30], 8, " +
+                          std::to_string(there) + ";\n" + wait +
+                          "mov.b64 %l1, 0;\n"
+                          "ld.shared.b64 %l2, [%l1];\n"
+                          "st.global.b64 [%l30], %l2;\n"));
+  machine.launch({1, 1}, 0x1122334455667788, 16);
+  return machine.result(0);
+}
+
+TEST(SharedMemory, GetsCopiesAfterAWait) {
+  EXPECT_EQ(copied("cp.async.wait_all;\n"), 0x1122334455667788u);
+  EXPECT_EQ(copied("cp.async.wait_all;\n", 4), 0x55667788u);
+  EXPECT_EQ(copied("cp.async.wait_all;\n", 0), 0u);
+  EXPECT_EQ(copied(""), 0xa5a5a5a5a5a5a5a5u); // it may come at any time
+}
+
 TEST(SharedMemory, IsOfTheLaunchToo) {
   Machine machine(entryOf("mov.b64 %l1, 0;\n"
                           "st.shared.b64 [%l1+56], %l31;\n"
