@@ -111,6 +111,18 @@ public:
   virtual Status endGraph(std::unique_ptr<Graph> &) { return {}; }
   virtual void dropGraph() {}
   virtual Status run(const Graph &) { return {}; }
+  /// Whether note() tells when the device comes to a place, so that recordings need not wait for
+  /// it.
+  virtual bool hasClock() const { return false; }
+  /// Room for the notes 0 to count - 1.
+  virtual Status makeNotes(size_t /*count*/) { return {}; }
+  /// Notes when the current lane arrives here.
+  virtual Status note(size_t /*index*/) { return {}; }
+  /// The seconds between two notes, when the work behind both is done.
+  virtual Status secondsBetween(size_t /*first*/, size_t /*second*/, double &seconds) {
+    seconds = 0;
+    return {};
+  }
   /// Waits for everything that was given. Fails with the error of a command, or when it
   /// takes longer than the session may wait.
   virtual Status finish() { return {}; }

@@ -56,9 +56,11 @@ void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
   if (recorded)
     executor->getObservers().detach(*recorded);
   recorded.reset(); // its memory first
-  if (steps > 0)
-    executor->getObservers().attach(recorded.emplace(
-        Recorder(steps, executor->eventsPerStep(), origin), *queue, *communicator));
+  if (steps == 0)
+    return;
+  const std::vector<uint64_t> events = executor->eventsPerStep();
+  executor->getObservers().attach(
+      recorded.emplace(Recorder(steps, events, origin), *queue, *communicator, events.front()));
 }
 
 zero_rt_recording Rank::recording() const {

@@ -32,10 +32,9 @@ void Recorder::endStep() {
   for (const Part &part : parts) // moves to the front, if at all
     end = std::copy_n(begin + ptrdiff_t(part.offset), part.count, end);
   step.events = size_t(end - begin);
-  if (parts.size() > 1)
-    std::sort(begin, end, [](const zero_rt_event &left, const zero_rt_event &right) {
-      return left.begin != right.begin ? left.begin < right.begin : left.command < right.command;
-    });
+  std::sort(begin, end, [](const zero_rt_event &left, const zero_rt_event &right) {
+    return left.begin != right.begin ? left.begin < right.begin : left.command < right.command;
+  });
 }
 
 zero_rt_recording Recorder::recording() const {

@@ -2,13 +2,26 @@
 
 #include "runtime/execute/step_recording.h"
 
+#include <algorithm>
+
 namespace zero::rt {
+
+StepRecording::StepRecording(Recorder recorder, Queue &queue, const Communicator &communicator,
+                             uint64_t commands)
+    : recorder(std::move(recorder)), queue(queue), communicator(communicator),
+      notes(queue.hasClock() && queue.makeNotes(endOf(commands)).ok()) {
+  if (notes)
+    noted.reserve(commands);
+}
 
 bool StepRecording::begin(uint64_t step, bool evaluates) {
   runs = false;
   if (evaluates || recorder.isFull())
     return false;
   recorder.beginStep(step);
+  noted.clear();
+  began = recorder.now(); // the device is idle
+  notes = notes && queue.note(0).ok();
   return true;
 }
 
@@ -19,7 +32,7 @@ Status StepRecording::beforeCommand(const CommandRun &run) {
   collects = std::holds_alternative<CollectiveCommand>(run.command->body);
   event = {run.index, uint32_t(run.iteration), 0, 0, waited()};
   event.begin = recorder.now();
-  return {};
+  return notes ? queue.note(beginOf(noted.size())) : Status();
 }
 
 Status StepRecording::after() {
@@ -27,11 +40,33 @@ Status StepRecording::after() {
     return {};
   runs = false;
   // includes asynchronous work, whose time is not recorded elsewhere
-  Status status = queue.finish();
+  Status status = notes ? queue.note(endOf(noted.size())) : queue.finish();
   event.end = recorder.now();
   event.waited = waited() - event.waited;
-  recorder.add(event);
+  if (notes)
+    noted.push_back(event);
+  else
+    recorder.add(event);
   return status;
+}
+
+void StepRecording::endStep() {
+  constexpr double kNanoseconds = 1e9;
+  const uint64_t now = recorder.now(); // the clocks of host and device may differ a little
+  auto timeOf = [&](size_t note, uint64_t hosts) {
+    double seconds = 0;
+    if (!queue.secondsBetween(0, note, seconds).ok())
+      return hosts;
+    return std::min(began + uint64_t(std::max(seconds, 0.0) * kNanoseconds), now);
+  };
+  for (size_t command = 0; command < noted.size(); ++command) {
+    zero_rt_event &each = noted[command];
+    each.begin = timeOf(beginOf(command), each.begin);
+    each.end = std::max(timeOf(endOf(command), each.end), each.begin);
+    each.waited = std::min(each.waited, each.end - each.begin);
+    recorder.add(each);
+  }
+  recorder.endStep();
 }
 
 void StepRecording::ranOnLane(size_t thread, const CommandRun &run, const LaneWork::Span &span) {

@@ -18,7 +18,7 @@ struct GpuCompileOptions {
   unsigned threads = 1;
   std::string cacheFolder;             ///< of PTX, created if necessary; empty: none
   std::vector<unsigned> architectures; ///< 80, 90, 100: compute capability times ten
-  std::string toolkit;                 ///< directory of ptxas and fatbinary; empty: keep PTX
+  std::string toolkit;                 ///< directory of ptxas; empty: only PTX
 };
 
 /// Code of all native kernels of a module, for each architecture.
@@ -40,7 +40,7 @@ struct CompiledGpuKernels {
 mlir::FailureOr<CompiledGpuKernels> compileGpuKernels(mlir::ModuleOp module,
                                                       const GpuCompileOptions &options);
 
-/// The directory of ptxas and fatbinary of the CUDA toolkit: in $CUDA_HOME, or if that is not set
+/// The directory of ptxas of the CUDA toolkit: in $CUDA_HOME, or if that is not set
 /// in $PATH, or in the default place of the toolkit; empty if there is none.
 std::string findToolkit();
 

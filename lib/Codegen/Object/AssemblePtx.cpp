@@ -26,7 +26,7 @@ std::string findToolkit() {
     folders.push_back("/usr/local/cuda/bin");
   }
   for (const std::string &folder : folders)
-    if (sys::fs::can_execute(folder + "/ptxas") && sys::fs::can_execute(folder + "/fatbinary"))
+    if (sys::fs::can_execute(folder + "/ptxas"))
       return folder;
   return "";
 }
@@ -60,19 +60,14 @@ Expected<std::string> assemblePtx(StringRef toolkit, StringRef ptx, unsigned arc
       return createStringError("cannot write a temporary file");
     }
   }
-  std::string number = std::to_string(architecture), arch = "-arch=sm_" + number;
-  std::string image = "--image3=kind=elf,sm=" + number + ",file=" + base + ".cubin";
-  std::string source = "--image3=kind=ptx,sm=" + number + ",file=" + base + ".ptx";
-  std::string out = "--create=" + base + ".fatbin";
+  std::string arch = "-arch=sm_" + std::to_string(architecture);
   if (Error error =
           run(toolkit.str() + "/ptxas", {arch, base + ".ptx", "-o", base + ".cubin"}, log))
     return error;
-  if (Error error = run(toolkit.str() + "/fatbinary", {"--64", out, image, source}, log))
-    return error;
-  auto fatbin = MemoryBuffer::getFile(base + ".fatbin");
-  if (!fatbin)
-    return createStringError("fatbinary wrote no output");
-  return (*fatbin)->getBuffer().str();
+  auto cubin = MemoryBuffer::getFile(base + ".cubin");
+  if (!cubin)
+    return createStringError("ptxas wrote no output");
+  return (*cubin)->getBuffer().str();
 }
 
 } // namespace zero

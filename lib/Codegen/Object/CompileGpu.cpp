@@ -66,19 +66,25 @@ static llvm::Expected<Code> emit(llvm::Module &module, llvm::TargetMachine &mach
   return Code(ptx->begin(), ptx->end());
 }
 
-/// The image of `ptx` for `architecture`: machine code where the toolkit makes it.
-static CompiledGpuKernels::Image makeImage(ModuleOp module, unsigned architecture,
-                                           const std::string &body,
-                                           const GpuCompileOptions &options) {
-  std::string ptx = ptxHeader(architecture) + body;
-  if (!options.toolkit.empty()) {
-    auto fatbin = assemblePtx(options.toolkit, ptx, architecture);
-    if (fatbin)
-      return {architecture, rt::proto::GpuImage::FATBIN, std::move(*fatbin)};
-    emitWarning(UnknownLoc::get(module.getContext()))
-        << "kernels for sm_" << architecture << " stay PTX: " << llvm::toString(fatbin.takeError());
+/// Machine code for each architecture for which the toolkit makes it, and the text for the oldest
+/// one, which the driver assembles for others, and for itself if it is older than the toolkit.
+static std::vector<CompiledGpuKernels::Image> makeImages(ModuleOp module, const std::string &body,
+                                                         const GpuCompileOptions &options) {
+  std::vector<CompiledGpuKernels::Image> images;
+  for (unsigned architecture : options.architectures) {
+    if (options.toolkit.empty())
+      break;
+    auto cubin = assemblePtx(options.toolkit, ptxHeader(architecture) + body, architecture);
+    if (cubin)
+      images.push_back({architecture, rt::proto::GpuImage::CUBIN, std::move(*cubin)});
+    else
+      emitWarning(UnknownLoc::get(module.getContext()))
+          << "there is no machine code for sm_" << architecture << ": "
+          << llvm::toString(cubin.takeError());
   }
-  return {architecture, rt::proto::GpuImage::PTX, ptx + '\0'};
+  const unsigned oldest = *llvm::min_element(options.architectures);
+  images.push_back({oldest, rt::proto::GpuImage::PTX, ptxHeader(oldest) + body + '\0'});
+  return images;
 }
 
 FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module, const GpuCompileOptions &options) {
@@ -99,9 +105,8 @@ FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module, const GpuCompil
   std::string body;
   for (const CodeUnit &unit : units)
     body.append(unit.code.begin(), unit.code.end());
-  for (unsigned architecture : options.architectures)
-    if (!units.empty())
-      compiled.images.push_back(makeImage(module, architecture, body, options));
+  if (!units.empty())
+    compiled.images = makeImages(module, body, options);
   return compiled;
 }
 

@@ -25,8 +25,8 @@ llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine &m
 /// The lines that PTX for `architecture` (80, 90 or 100) begins with.
 std::string ptxHeader(unsigned architecture);
 
-/// The bytes of a fatbin with the machine code of `ptx` for `architecture` and `ptx` itself. Fails
-/// with the message of the toolkit. `toolkit` is the result of findToolkit.
+/// The machine code of `ptx` for `architecture`, as a cubin. Fails with the message of the toolkit.
+/// `toolkit` is the result of findToolkit.
 llvm::Expected<std::string> assemblePtx(llvm::StringRef toolkit, llvm::StringRef ptx,
                                         unsigned architecture);
 

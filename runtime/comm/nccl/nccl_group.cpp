@@ -19,6 +19,9 @@ namespace {
 
 /// For the others at the end, when nothing depends on them any more.
 constexpr double kEndSeconds = 5;
+/// NCCL enqueues a collective in a thread of its own, which takes tens of microseconds: waits poll
+/// for so long before they sleep for so long each time.
+constexpr std::chrono::microseconds kSpin{500}, kSleep{50};
 
 int typeOf(DType dtype) {
   switch (dtype) {
@@ -85,15 +88,20 @@ public:
   Status settle(const std::string &what) { return settle(what, timeoutSeconds); }
   Status settle(const std::string &what, double seconds) {
     using Clock = std::chrono::steady_clock;
-    const auto deadline = Clock::now() + std::chrono::duration<double>(seconds);
+    const auto begin = Clock::now(), deadline = begin + std::chrono::duration_cast<Clock::duration>(
+                                                            std::chrono::duration<double>(seconds));
     for (bool isBusy = true;;) {
       ZERO_RT_TRY(poll(what, isBusy));
       if (!isBusy)
         return {};
-      if (Clock::now() > deadline)
+      const auto now = Clock::now();
+      if (now > deadline)
         return fail(ZERO_RT_TIMEOUT, "%s: not all ranks arrived within %g s", what.c_str(),
                     seconds);
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (now < begin + kSpin)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(kSleep);
     }
   }
 

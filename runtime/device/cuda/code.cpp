@@ -51,20 +51,22 @@ Status GpuModule::allowShared(Function function, uint32_t bytes) const {
   return gpu->driver().check(result, "cuFuncSetAttribute");
 }
 
-std::optional<int> chooseImage(const proto::Program &program, int architecture) {
-  std::optional<int> best;
-  auto rank = [&](const proto::GpuImage &image) { // 0: of no use here
+std::vector<int> imagesFor(const proto::Program &program, int architecture) {
+  auto rank = [&](int index) { // 0: of no use here
+    const proto::GpuImage &image = program.gpu_images(index);
     const int from = int(image.architecture());
     if (from > architecture)
       return 0;
-    if (image.kind() != proto::GpuImage::PTX && from / 10 == architecture / 10)
-      return 10000 + from;
-    return image.kind() == proto::GpuImage::CUBIN ? 0 : from; // a fatbin has the PTX, too
+    if (image.kind() == proto::GpuImage::PTX)
+      return from;
+    return from / 10 == architecture / 10 ? 10000 + from : 0;
   };
+  std::vector<int> found;
   for (int i = 0; i < program.gpu_images_size(); ++i)
-    if (rank(program.gpu_images(i)) > (best ? rank(program.gpu_images(*best)) : 0))
-      best = i;
-  return best;
+    if (rank(i) > 0)
+      found.push_back(i);
+  std::ranges::stable_sort(found, std::greater(), rank);
+  return found;
 }
 
 static Status noImage(const Gpu &gpu, const proto::Program &program) {
@@ -84,10 +86,16 @@ Status loadCode(const std::shared_ptr<const Gpu> &gpu, const proto::Program &pro
   const auto &kernels = program.kernels();
   if (std::none_of(kernels.begin(), kernels.end(), [](const auto &each) { return each.has_gpu(); }))
     return {};
-  const std::optional<int> image = chooseImage(program, gpu->architecture());
-  if (!image)
+  const std::vector<int> images = imagesFor(program, gpu->architecture());
+  if (images.empty())
     return noImage(*gpu, program);
-  return GpuModule::load(gpu, code.data() + program.gpu_images(*image).offset(), module);
+  // A driver that is older than the toolkit may refuse its machine code, and assemble the PTX.
+  Status status;
+  for (const int image : images)
+    if (status = GpuModule::load(gpu, code.data() + program.gpu_images(image).offset(), module);
+        status.ok())
+      return {};
+  return status;
 }
 
 static Status findLaunch(const GpuModule &module, const proto::GpuEntry &entry, GpuLaunch &launch) {

@@ -14,7 +14,7 @@ namespace zero::rt::cuda {
 /// A module of one GPU.
 class GpuModule {
 public:
-  /// `image`: PTX that ends with a NUL, a fatbin or a cubin. What the driver's assembler
+  /// `image`: PTX that ends with a NUL, or a cubin. What the driver's assembler
   /// complains about is part of the error.
   static Status load(const std::shared_ptr<const Gpu> &gpu, const void *image,
                      std::unique_ptr<GpuModule> &module);
@@ -42,13 +42,13 @@ struct GpuLaunch {
   }
 };
 
-/// The image that a GPU of `architecture` runs. Machine code of its generation is preferred, with
-/// the nearest architecture; otherwise the newest PTX that it supports. Index into gpu_images.
-std::optional<int> chooseImage(const proto::Program &program, int architecture);
+/// The images that a GPU of `architecture` may run, the best first: machine code of its generation,
+/// of the nearest architecture first, then PTX, the newest first. Indices into gpu_images.
+std::vector<int> imagesFor(const proto::Program &program, int architecture);
 
 /// Finds or loads the code of all native kernels. `module` remains empty if the program has none.
-/// `code`: the code section. If the program has no code for this GPU, the error lists the
-/// architectures that it has.
+/// `code`: the code section. An image that the driver does not take is followed by the next one. If
+/// the program has no code for this GPU, the error lists the architectures that it has.
 Status loadCode(const std::shared_ptr<const Gpu> &gpu, const proto::Program &program,
                 std::span<const uint8_t> code, std::unique_ptr<GpuModule> &module);
 

@@ -54,7 +54,7 @@ enum : int {
 
 enum : unsigned {
   kHostAllocPortable = 1, ///< of cuMemHostAlloc: pinned for all contexts
-  kStreamNonBlocking = 1, ///< of cuStreamCreate: does not wait for the default stream
+  kStreamNonBlocking = 1, ///< of cuStreamCreateWithPriority: does not wait for the default stream
   kEventDefault = 0,      ///< of cuEventCreate
   kEventDisableTiming = 2,
 };
@@ -97,7 +97,9 @@ enum : unsigned {
     (Address destination, Address source, size_t bytes, Stream stream))                            \
   X(cuMemsetD8Async, "cuMemsetD8Async",                                                            \
     (Address destination, unsigned char value, size_t bytes, Stream stream))                       \
-  X(cuStreamCreate, "cuStreamCreate", (Stream * stream, unsigned flags))                           \
+  X(cuCtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", (int *least, int *greatest))       \
+  X(cuStreamCreateWithPriority, "cuStreamCreateWithPriority",                                      \
+    (Stream * stream, unsigned flags, int priority))                                               \
   X(cuStreamDestroy, "cuStreamDestroy_v2", (Stream stream))                                        \
   X(cuStreamQuery, "cuStreamQuery", (Stream stream))                                               \
   X(cuStreamWaitEvent, "cuStreamWaitEvent", (Stream stream, Event event, unsigned flags))          \

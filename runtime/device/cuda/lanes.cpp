@@ -27,11 +27,16 @@ Status Lanes::create(const std::shared_ptr<const Gpu> &gpu, std::span<const uint
                      double timeoutSeconds, std::shared_ptr<Lanes> &lanes) {
   ZERO_RT_TRY(gpu->makeCurrent());
   std::shared_ptr<Lanes> made(new Lanes(gpu, timeoutSeconds));
+  int least = 0, greatest = 0;
+  ZERO_RT_CUDA(gpu->driver(), cuCtxGetStreamPriorityRange, &least, &greatest);
   for (uint32_t number : used) {
     made->at.resize(std::max<size_t>(made->at.size(), number + 1));
     made->at[number] = made->lanes.size();
     Lane &lane = made->lanes.emplace_back();
-    ZERO_RT_CUDA(gpu->driver(), cuStreamCreate, &lane.stream, kStreamNonBlocking);
+    // The few blocks of a collective must not wait for the many of a kernel that runs beside it:
+    // other ranks wait for them.
+    ZERO_RT_CUDA(gpu->driver(), cuStreamCreateWithPriority, &lane.stream, kStreamNonBlocking,
+                 number == proto::COLLECTIVE ? greatest : least);
     ZERO_RT_TRY(lane.met.create(gpu));
   }
   for (size_t i = 0; i < kMarks; ++i)
@@ -106,6 +111,26 @@ Status Lanes::fork() {
   return {};
 }
 
+Status Lanes::makeNotes(size_t count) {
+  ZERO_RT_TRY(device->makeCurrent());
+  while (notes.size() < count)
+    ZERO_RT_TRY(notes.emplace_back().create(device, kEventDefault));
+  return {};
+}
+
+Status Lanes::note(size_t index) {
+  ZERO_RT_LANES(*this, cuEventRecord, notes[index].get(), active);
+  return {};
+}
+
+Status Lanes::secondsBetween(size_t first, size_t second, double &seconds) const {
+  constexpr double kMilliseconds = 1e-3;
+  float milliseconds = 0;
+  ZERO_RT_LANES(*this, cuEventElapsedTime, &milliseconds, notes[first].get(), notes[second].get());
+  seconds = kMilliseconds * double(milliseconds);
+  return {};
+}
+
 Status Lanes::meet() {
   ZERO_RT_TRY(join());
   return fork();
@@ -175,7 +200,8 @@ Status Lanes::check(Result result, const char *call) const {
     return status;
   const std::string kernels =
       first == last ? format("kernel '%s'", escape(*first).c_str())
-                    : format("one of the kernels from '%s' to '%s'; recorded steps wait for each",
+                    : format("one of the kernels from '%s' to '%s'; with CUDA_LAUNCH_BLOCKING=1 "
+                             "the driver waits for each",
                              escape(*first).c_str(), escape(*last).c_str());
   return fail(status.getCode(), "GPU %d: %s, by %s", device->ordinal(), status.getMessage().c_str(),
               kernels.c_str());

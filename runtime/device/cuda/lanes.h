@@ -69,6 +69,11 @@ public:
   /// Lets `graph`, which these lanes have made, begin after all earlier work and end before all
   /// that is given later.
   Status run(const GpuGraph &graph);
+  /// As in Queue.
+  Status makeNotes(size_t count);
+  Status note(size_t index);
+  Status secondsBetween(size_t first, size_t second, double &seconds) const;
+
   /// Waits until everything is done. Fails (ZERO_RT_TIMEOUT) when no command has ended for so long,
   /// with the driver's error when a command failed, and when what is watched fails.
   Status finish();
@@ -118,7 +123,7 @@ private:
   double timeoutSeconds;
   std::vector<Lane> lanes;               ///< of those that are in use
   std::vector<std::optional<size_t>> at; ///< by number: index into `lanes`
-  std::vector<OwnedEvent> signals;
+  std::vector<OwnedEvent> signals, notes;
   /// By signal: the number of times that the lanes had met when it was given last. Who waits for it
   /// after they have met again need not, and must not where a graph begins or ends in between.
   std::vector<uint64_t> givenAt;

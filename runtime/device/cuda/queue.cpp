@@ -65,6 +65,12 @@ public:
   }
   Status isDone(uint32_t signal, bool &done) override { return lanes->isDone(signal, done); }
   Status look(bool &works) override { return lanes->look(works); }
+  bool hasClock() const override { return true; }
+  Status makeNotes(size_t count) override { return lanes->makeNotes(count); }
+  Status note(size_t index) override { return lanes->note(index); }
+  Status secondsBetween(size_t first, size_t second, double &seconds) override {
+    return lanes->secondsBetween(first, second, seconds);
+  }
   Status finish() override { return lanes->finish(); }
 
 private:

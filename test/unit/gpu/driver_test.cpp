@@ -32,24 +32,25 @@ void expectFails(const Status &status, zero_rt_code code, const std::string &par
 }
 
 /// Machine code runs on its own generation only, and the driver assembles PTX for later ones.
-TEST(GpuImages, TheBestThatTheGpuTakesIsChosen) {
+TEST(GpuImages, ThoseThatTheGpuTakesAreTriedInOrder) {
   proto::Program program;
   auto add = [&](proto::GpuImage::Kind kind, uint32_t architecture) {
     proto::GpuImage &image = *program.add_gpu_images();
     image.set_kind(kind);
     image.set_architecture(architecture);
   };
-  add(proto::GpuImage::FATBIN, 80);
-  add(proto::GpuImage::FATBIN, 90);
-  EXPECT_EQ(chooseImage(program, 75), std::nullopt);
-  EXPECT_EQ(chooseImage(program, 86), 0);
-  EXPECT_EQ(chooseImage(program, 90), 1);
-  EXPECT_EQ(chooseImage(program, 120), 1);
-  add(proto::GpuImage::CUBIN, 100);
-  EXPECT_EQ(chooseImage(program, 100), 2);
-  EXPECT_EQ(chooseImage(program, 120), 1);
+  using List = std::vector<int>;
+  add(proto::GpuImage::CUBIN, 80);
+  add(proto::GpuImage::CUBIN, 90);
+  add(proto::GpuImage::PTX, 80);
+  EXPECT_EQ(imagesFor(program, 75), List());
+  EXPECT_EQ(imagesFor(program, 86), (List{0, 2}));
+  EXPECT_EQ(imagesFor(program, 90), (List{1, 2}));
+  EXPECT_EQ(imagesFor(program, 120), (List{2}));
+  add(proto::GpuImage::CUBIN, 86);
+  EXPECT_EQ(imagesFor(program, 89), (List{3, 0, 2}));
   add(proto::GpuImage::PTX, 100);
-  EXPECT_EQ(chooseImage(program, 120), 3);
+  EXPECT_EQ(imagesFor(program, 120), (List{4, 2}));
 }
 
 TEST(CudaDriver, ThatIsNotThereIsOneClearError) {
@@ -118,8 +119,21 @@ TEST_F(CudaModule, OfAnotherKindIsRefusedByName) {
       ZERO_RT_UNSUPPORTED,
       "CUDA_ERROR_INVALID_PTX (as the recording driver says): line 5: 'nanosleep.u32': this "
       "opcode is not implemented");
-  expectFails(load("\x50\xed\x55\xba"), ZERO_RT_UNSUPPORTED, "machine code: compile with");
+  expectFails(load("\x7f"
+                   "ELF"),
+              ZERO_RT_UNSUPPORTED, "machine code: compile with");
   EXPECT_EQ(recording::counts().alive, before);
+}
+
+/// Others wait for a collective.
+TEST_F(CudaModule, ShareTheGpuWithUrgentCollectives) {
+  const uint64_t before = recording::counts().urgent;
+  std::shared_ptr<Lanes> made;
+  ASSERT_TRUE(Lanes::create(gpu, std::vector<uint32_t>{proto::COMPUTE, proto::H2D}, 1, made).ok());
+  EXPECT_EQ(recording::counts().urgent, before);
+  ASSERT_TRUE(
+      Lanes::create(gpu, std::vector<uint32_t>{proto::COMPUTE, proto::COLLECTIVE}, 1, made).ok());
+  EXPECT_EQ(recording::counts().urgent, before + 1);
 }
 
 /// As NVIDIA's programming guide says for each compute capability.
@@ -164,7 +178,7 @@ TEST_F(CudaModule, ThatFailsFailsFromThenOn) {
                      "block 0: reads 4 bytes at byte 8 of an allocation of 8 bytes)";
   expectFails(lanes->finish(), ZERO_RT_INTERNAL, what);
   expectFails(lanes->finish(), ZERO_RT_INTERNAL,
-              "by one of the kernels from 'first' to 'last'; recorded steps wait for each");
+              "by one of the kernels from 'first' to 'last'; with CUDA_LAUNCH_BLOCKING=1");
   expectFails(launch(address), ZERO_RT_INTERNAL, what);
   EXPECT_EQ(recording::problems().size(), 1u);
   EXPECT_EQ(gpu->driver().cuMemFree(address), kSuccess);

@@ -200,8 +200,8 @@ TEST_F(Graphs, RefuseStreamsThatAreNotJoined) {
   Stream origin = nullptr, other = nullptr;
   OwnedEvent forked;
   expectOk(forked.create(gpu));
-  driver.cuStreamCreate(&origin, kStreamNonBlocking);
-  driver.cuStreamCreate(&other, kStreamNonBlocking);
+  driver.cuStreamCreateWithPriority(&origin, kStreamNonBlocking, 0);
+  driver.cuStreamCreateWithPriority(&other, kStreamNonBlocking, 0);
   GraphHandle graph = nullptr;
   EXPECT_EQ(driver.cuStreamBeginCapture(origin, kCaptureThreadLocal), kSuccess);
   driver.cuEventRecord(forked.get(), origin);

@@ -74,11 +74,11 @@ static void release(ModuleHandle module) {
   delete module;
 }
 
-/// A fatbin begins with this number.
+/// A cubin is an ELF file, which begins with this number.
 static bool isMachineCode(const void *image) {
   uint32_t magic;
   std::memcpy(&magic, image, sizeof(magic));
-  return magic == 0xba55ed50;
+  return magic == 0x464c457f;
 }
 
 /// The buffer and its size are the two options that the runtime passes.

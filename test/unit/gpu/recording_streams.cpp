@@ -4,9 +4,19 @@
 
 using namespace recording;
 
-EXPORT cuStreamCreate(Stream *stream, unsigned) {
+/// Lower numbers go first.
+static constexpr int kLeast = 0, kGreatest = -5;
+
+EXPORT cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  IN_CONTEXT;
+  *least = kLeast;
+  *greatest = kGreatest;
+  return kSuccess;
+}
+EXPORT cuStreamCreateWithPriority(Stream *stream, unsigned, int priority) {
   IN_CONTEXT;
   *stream = engine.makeStream();
+  engine.counted.urgent += priority == kGreatest;
   return kSuccess;
 }
 EXPORT cuStreamDestroy_v2(Stream stream) {

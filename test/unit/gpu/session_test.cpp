@@ -128,6 +128,34 @@ TEST(GpuGraphs, ComputeTheSameInAnyOrder) {
   }
 }
 
+/// By events: the host does not wait for each command.
+TEST(GpuRecordings, HaveTheTimesOfTheGpu) {
+  recording::reset();
+  Trial trial((TinyProgram(1, 4)));
+  trial.options.gpu_graphs = 0;
+  trial.start();
+  trial.bind(8);
+  EXPECT_OK(trial.step());
+  EXPECT_OK(zero_rt_session_record(trial.session, 1));
+  const recording::Counts before = recording::counts();
+  EXPECT_OK(trial.step());
+  const recording::Counts after = recording::counts();
+  zero_rt_recording found;
+  EXPECT_OK(zero_rt_session_recording(trial.session, 0, &found));
+  ASSERT_EQ(found.step_count, 1u);
+  const zero_rt_recorded_step &step = found.steps[0];
+  ASSERT_GT(step.events, 4u);
+  EXPECT_EQ(after.timings - before.timings, 2 * step.events);
+  uint64_t last = step.begin;
+  for (uint64_t i = 0; i < step.events; ++i) {
+    const zero_rt_event &event = found.events[step.first_event + i];
+    EXPECT_LE(last, event.begin);
+    EXPECT_LE(event.begin, event.end);
+    last = event.begin;
+  }
+  EXPECT_EQ(recording::problems(), std::vector<std::string>());
+}
+
 /// The calls of a step that start work, once all graphs are made.
 uint64_t startsOfAStep(int graphs) {
   recording::reset();
