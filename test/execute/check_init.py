@@ -70,6 +70,13 @@ def main():
         checks.that(again == losses, f"{flags}: {again}, {losses}")
         checks.that(all(np.array_equal(others[name], value) for name, value in values.items()),
                     f"{flags}: other values")
+    # Values of 16 bits are trained beside a copy in float32.
+    for flags in ["--precision=bf16", "--zero-stage=0"], ["--precision=fp16", "--zero-stage=3"]:
+        halves, again = train(work, model, flags, RANKS)
+        checks.that(all(np.array_equal(halves[name], value) for name, value in values.items()),
+                    f"{flags}: other values")
+        checks.that(np.allclose(np.array(again, float), np.array(losses, float), rtol=1e-2),
+                    f"{flags}: {again}, {losses}")
     alone, _ = train(work, model, FLAGS[0], 1)
     checks.that(all(np.array_equal(alone[name], value) for name, value in values.items()),
                 "one rank has other values")

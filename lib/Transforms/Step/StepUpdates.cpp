@@ -129,9 +129,11 @@ StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef
   std::string name = (parameter.getSymName() + "." + suffix).str();
   DataAttr data = init ? DataAttr() : parameter.getDataAttr();
   FloatAttr splat = init ? after.getF64FloatAttr(*init) : parameter.getSplatAttr();
+  RandomAttr random = init ? RandomAttr() : parameter.getRandomAttr();
   return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
                          FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
-                         parameter.getTensorType().clone(after.getF32Type()), data, splat);
+                         parameter.getTensorType().clone(after.getF32Type()), data, splat,
+                         /*required=*/false, random);
 }
 
 const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const UpdateForm &form) {
