@@ -11,7 +11,7 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
-.PHONY: help setup configure build run test test-full bench bench-peers wheel wheel-test docs \
+.PHONY: help setup configure build run test test-full bench bench-peers wheel wheel-test gpu-bundle docs \
   docs-setup format check-format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench    step and compile times"
 	@echo "make bench-peers  the same beside its peers, which are installed (8 GiB)"
 	@echo "make wheel    build the Python package with all it needs: $(BUILD)/wheel/dist"
+	@echo "make gpu-bundle  make $(BUILD)/gpu-bundle, which tests and measures a machine with a GPU"
 	@echo "make wheel-test  test it in a system that has nothing else (root)"
 	@echo "make build    build everything into $(BUILD)/"
 	@echo "make docs     the documentation as a web site, in $(BUILD)/site"
@@ -57,7 +58,10 @@ bench-peers: configure
 wheel: setup
 	@scripts/wheel.sh
 
-wheel-test: wheel
+gpu-bundle: wheel
+	@scripts/gpu-bundle.sh
+
+wheel-test: gpu-bundle
 	@scripts/wheel-test.sh
 
 docs-setup:

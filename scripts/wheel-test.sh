@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests the wheel of `make wheel` on a Debian system without LLVM, MLIR, Protobuf, oneDNN, compilers
+# Tests the wheel of `make wheel`, and the bundle of `make gpu-bundle`, on a Debian system without LLVM, MLIR, Protobuf, oneDNN, compilers
 # and linkers, which debootstrap makes in build/wheel/system. Needs root.
 #
 # ZERO_WHEEL_PYTHONS: installations of other versions of Python, as /opt/python3.10:/opt/python3.13,
@@ -42,4 +42,4 @@ for python in "${pythons[@]}"; do
 done
 
 lit=$(sed -n 's/^ZERO_LIT:[A-Z]*=//p' build/CMakeCache.txt)
-exec "$lit" -v --param build="$PWD/build" --filter 'python/wheel[.]test' test
+exec "$lit" -v --param build="$PWD/build" --filter 'python/wheel[.]test|gpu/bundle[.]test' test

@@ -2,13 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from machine import find_tool
 from report import Missing
 from zero_test import Graph, run_tool
 
@@ -21,9 +21,9 @@ class Context:
     """What all checks know."""
 
     def __init__(self, args, work, machine):
-        self.build, self.quick, self.work, self.machine = args.build, args.quick, work, machine
+        self.tools, self.quick, self.work, self.machine = args.tools, args.quick, work, machine
+        self.jobs = args.jobs
         self.gpus = max(1, machine["GPU"].count(";") + 1)
-        self.has_graphs = "--gpu-graphs" in run_tool("zero-run", "--help-all")
 
     def graph(self, name, use):
         """A graph in a folder for this use: checks run side by side."""
@@ -45,8 +45,10 @@ def first_step(context):
 
 def communicator(context):
     """Runs the conformance suite of communicators with the communicator of the GPU."""
-    return context.run(context.build / "bin/unit/runtime-communicator-test", "--gtest_brief=1",
-                       "--gtest_filter=*gpu*", ZERO_TEST_GPU="1")
+    program = context.tools / "unit/runtime-communicator-test"
+    if not program.exists():
+        raise Missing(f"{program.name}: not found")
+    return context.run(program, "--gtest_brief=1", "--gtest_filter=*gpu*", ZERO_TEST_GPU="1")
 
 
 def ground_truth(context, graph, use, *flags):
@@ -70,8 +72,6 @@ def certificate(context, name, ranks):
 
 def cuda_graphs(context, name, *flags):
     """A session with CUDA graphs has the bits of one without."""
-    if not context.has_graphs:
-        raise Missing("zero-run has no --gpu-graphs")
     graph = context.graph(name, f"graphs-{name}")
     executable = graph.compile(3, 2, "--device=cuda", "--optimizer=adamw", *flags)
     results = [graph.run(executable, 5, f"--gpu-graphs={mode}") for mode in ("off", "on")]
@@ -113,17 +113,9 @@ def processes(context, name):
     return f"{len(losses)} steps on {gpus} GPU{'s' if gpus > 1 else ''}"
 
 
-def find_sanitizer():
-    """NVIDIA's compute-sanitizer, where zeroc would look for tools of CUDA."""
-    home = os.environ.get("CUDA_HOME")
-    places = [shutil.which("compute-sanitizer"),
-              *(f"{folder}/bin/compute-sanitizer" for folder in (home, "/usr/local/cuda") if folder)]
-    return next((place for place in places if place and os.access(place, os.X_OK)), None)
-
-
 def sanitizer(context, tool, name, *flags):
     """A step under one of the sanitizer's tools."""
-    program = find_sanitizer()
+    program = find_tool("compute-sanitizer")
     if not program:
         raise Missing("compute-sanitizer: not found")
     graph = context.graph(name, f"{tool}-{name}")
@@ -141,8 +133,8 @@ def sanitizer(context, tool, name, *flags):
 TIERS = ("--stages=3", "--steps=4", "--offload")
 
 
-def all_checks(context):
-    """Name, body and limit in seconds of each check, the most important first."""
+def numbers(context):
+    """Name, body and limit in seconds of each check of numbers, the most important first."""
     def truth(name, graph, *flags, limit=240):
         use = name.replace(" ", "-").replace(":", "").replace(",", "")
         return name, lambda: ground_truth(context, graph, use, *flags), limit
@@ -176,6 +168,10 @@ def all_checks(context):
     if not context.quick:
         yield "gpt2-tiny: certificate", lambda: certificate(context, "gpt2-tiny", 4), 120
     yield "mlp: a process for each GPU", lambda: processes(context, "mlp"), 120
+
+
+def sanitizers(context):
+    """The same of NVIDIA's tools that look for errors."""
     for tool in ("memcheck", "racecheck"):
         graph, *flags = ("mlp",) if context.quick else ("gpt2-tiny", "--precision=bf16")
         yield (f"{graph}: {tool}", lambda tool=tool, graph=graph, flags=flags: sanitizer(context, tool, graph, *flags),

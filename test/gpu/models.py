@@ -1,76 +1,111 @@
-"""The GPT-2 models whose steps are timed."""
+"""The models whose steps are timed. They have no weights: zeroc --init draws them."""
 
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnx
 
-from zero_test import run_tool
+from report import Missing
+from zero_test import Failed, run_tool
 
-TEST = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+INIT = "--init=normal:0.02"
+
+
+def graph_of(context, name):
+    """A graph of make_graphs.py: one of the bundle, or made where there is the ONNX library."""
+    folder = HERE / "graphs"
+    if not folder.exists():
+        folder = context.work / "graphs"
+        try:
+            run_tool(sys.executable, HERE / "make_graphs.py", folder)
+        except Failed as failure:
+            raise Missing(f"{name}: {str(failure).strip().splitlines()[-1]}") from None
+    return folder / f"{name}.onnx"
 
 
 @dataclass
 class Sizes:
+    """Of a GPT-2, or with `groups` of a Llama: heads of keys, and an own matrix of classes."""
     layers: int
     width: int
     heads: int
     vocabulary: int
     sequence: int
     batch: int
+    groups: int = 0
+    hidden: int = 0
+
+    def parameters(self):
+        """Elements of the matrices that are multiplied, of all layers and of the classes."""
+        if not self.groups:
+            return 12 * self.layers * self.width ** 2 + self.vocabulary * self.width
+        attention = 2 * self.width ** 2 * (1 + self.groups / self.heads)
+        return self.layers * (attention + 3 * self.width * self.hidden) + self.vocabulary * self.width
 
     def flops_of_step(self):
         """Operations of the matrix products of a step, forward and backward, without recomputation
         and without a discount for causality: the convention of the PaLM paper (arXiv 2204.02311)."""
-        linear = 6 * (12 * self.layers * self.width ** 2 + self.vocabulary * self.width)
         attention = 12 * self.layers * self.sequence * self.width
-        return (linear + attention) * self.batch * self.sequence
+        return (6 * self.parameters() + attention) * self.batch * self.sequence
 
-
-def sizes_of(path):
-    """The sizes of a GPT-2 graph."""
-    graph = onnx.load(path, load_external_data=False).graph
-    tensors = {tensor.name: tensor for tensor in graph.initializer}
-    batch, sequence = (dim.dim_value for dim in next(
-        value for value in graph.input if value.name == "input_ids").type.tensor_type.shape.dim)
-    vocabulary, width = tensors["model.lm_head.weight"].dims
-    layers = sum(name.endswith("attn.c_attn.weight") for name in tensors)
-    # Keys are reshaped to batch, heads, width of a head, sequence.
-    shapes = [onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer
-              if tensor.data_type == onnx.TensorProto.INT64 and list(tensor.dims) == [4] and not tensor.external_data]
-    heads = next(int(shape[1]) for shape in shapes if shape[0] == batch and shape[1] * shape[2] == width)
-    return Sizes(layers, width, heads, vocabulary, sequence, batch)
+    def products(self):
+        """Rows, columns and depth of the products of a step: forward, and the gradients of inputs and
+        weights."""
+        tokens, width = self.batch * self.sequence, self.width
+        forward = [(3 * width, width), (width, width), (4 * width, width), (width, 4 * width)]
+        for columns, depth in forward:
+            yield from ((tokens, columns, depth), (tokens, depth, columns), (depth, columns, tokens))
 
 
 class Model:
     """A graph, its sizes and random tokens."""
 
-    def __init__(self, name, path, sizes, work):
-        self.name, self.path, self.sizes, self.work = name, path, sizes, work
+    def __init__(self, name, sizes, work, graph=None):
+        """`graph`: returns the path of a graph; without it a GPT-2 is made."""
+        self.name, self.sizes, self.work, self.graph = name, sizes, work, graph
+        self.path = work / "model.onnx"
 
     def write(self):
-        """Writes the tokens."""
         self.work.mkdir(parents=True, exist_ok=True)
         shape = (self.sizes.batch, self.sizes.sequence)
         tokens = np.random.default_rng(0).integers(0, self.sizes.vocabulary, shape, dtype=np.int64)
         for key in ("input_ids", "labels"):
             np.save(self.work / f"{key}.npy", tokens)
+        if self.graph:
+            shutil.copy(self.graph(), self.path)
+        elif not self.path.exists():
+            sizes = {name: value for name, value in vars(self.sizes).items() if value}
+            run_tool("zero-translate", "--make-gpt=" + ",".join(f"{k}={v}" for k, v in sizes.items()),
+                     "-o", self.path)
+
+    def compile(self, name, *flags):
+        """The path of an executable for one rank on a GPU."""
+        executable = self.work / f"{name}.zexe"
+        run_tool("zeroc", self.path, INIT, "--device=cuda", "--optimizer=adamw", "--lr=1e-4", "--ranks=1",
+                 *flags, "-o", executable)
+        return executable
 
     @property
     def data_flag(self):
         return "--data=" + ",".join(f"{key}={self.work / key}.npy" for key in ("input_ids", "labels"))
 
 
-class Made(Model):
-    """A graph that is made, with random weights."""
+LLAMA = Sizes(4, 4096, 32, 32000, 2048, 2, groups=8, hidden=14336)
+LLAMA_IF_QUICK = Sizes(1, 64, 4, 128, 32, 2, groups=2, hidden=96)
+GPT2 = {"gpt2-124m": Sizes(12, 768, 12, 50304, 1024, 8), "gpt2-1.5b": Sizes(48, 1600, 25, 50304, 1024, 8)}
+IF_QUICK = {"gpt2-124m": Sizes(1, 64, 2, 128, 32, 2)}
 
-    def __init__(self, name, sizes, work):
-        super().__init__(name, work / "model.onnx", sizes, work)
 
-    def write(self):
-        super().write()
-        if not self.path.exists():
-            run_tool(sys.executable, TEST / "support/make_gpt2.py", self.path,
-                     *(f"--{name}={value}" for name, value in vars(self.sizes).items()))
+def gpt2(context, name):
+    sizes = (IF_QUICK if context.quick else GPT2)[name]
+    return Model(name, sizes, context.work / "speed" / name)
+
+
+def llama(context):
+    """Four layers of the width of Llama 3 8B."""
+    name = "llama-small" if context.quick else "llama-4-layers"
+    return Model(name, LLAMA_IF_QUICK if context.quick else LLAMA, context.work / "speed" / name,
+                 lambda: graph_of(context, name))

@@ -1,5 +1,11 @@
-"""Checks with a limit of time, and the report on them."""
+"""Checks with a limit of time, and the report on them.
 
+report.json has `machine` (the table at the top, by name), `checks` (a list of `name`, `result`: ok,
+FAILED or skipped, `detail` and `seconds`) and `rows` (a list of dictionaries from columns to texts, each
+with its `table`).
+"""
+
+import json
 import multiprocessing
 import os
 import signal
@@ -17,10 +23,11 @@ class Missing(Exception):
 
 @dataclass
 class Check:
-    """`body` returns a line of text, or a list of rows of the table of steps."""
+    """`body` returns a line of text, or a list of rows, each a dictionary with its `table`."""
     name: str
     body: object
     limit: float  # seconds
+    least: float = 5  # seconds that must be left, or it is skipped
     result: str = ""
     detail: str = ""
     seconds: float = 0
@@ -76,8 +83,8 @@ class Check:
 class Report:
     """What is known so far, as a file that is written again after each check."""
 
-    def __init__(self, path, machine):
-        self.path, self.machine = path, machine
+    def __init__(self, folder, machine):
+        self.path, self.machine = folder / "report.md", machine
         self.begin = time.monotonic()
         self.checks = []
 
@@ -86,6 +93,7 @@ class Report:
         print(f"{check.name:<56} {check.result:<8} {check.detail} ({check.seconds:.1f} s)", flush=True)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(self.text())
+        self.path.with_suffix(".json").write_text(json.dumps(self.data(), indent=1))
 
     def failed(self):
         return sum(check.result == "FAILED" for check in self.checks)
@@ -95,12 +103,27 @@ class Report:
                  "## Checks", "",
                  *table(["check", "result", "s", "detail"],
                         [[c.name, c.result, f"{c.seconds:.1f}", c.detail] for c in self.checks])]
-        rows = [row for check in self.checks for row in check.rows]
-        if rows:
-            names = list(dict.fromkeys(name for row in rows for name in row))
-            lines += ["", "## Steps", "",
-                      *table(names, [[row.get(name, "") for name in names] for row in rows])]
+        for name, rows in tables_of(self.rows()).items():
+            lines += ["", f"## {name}", "", *rows]
         return "\n".join(lines) + "\n"
+
+    def rows(self):
+        return [row for check in self.checks for row in check.rows]
+
+    def data(self):
+        checks = [{"name": c.name, "result": c.result, "detail": c.detail, "seconds": round(c.seconds, 2)}
+                  for c in self.checks]
+        return {"machine": self.machine, "checks": checks, "rows": self.rows()}
+
+
+def tables_of(rows):
+    """The lines of each table, by name."""
+    found = {}
+    for name in dict.fromkeys(row["table"] for row in rows):
+        own = [row for row in rows if row["table"] == name]
+        columns = [column for column in dict.fromkeys(c for row in own for c in row) if column != "table"]
+        found[name] = table(columns, [[row.get(column, "") for column in columns] for row in own])
+    return found
 
 
 def table(names, rows):
@@ -117,7 +140,7 @@ def run_checks(report, checks, jobs, seconds):
         while waiting and len(running) < jobs:
             check = waiting.pop(0)
             most = seconds - (time.monotonic() - report.begin)
-            if most > 5:
+            if most > check.least:
                 check.start(most)
                 running.append(check)
             else:

@@ -1,14 +1,15 @@
-"""Runs the checks that need a GPU, measures steps, and writes a report in Markdown.
+"""Runs what needs a GPU, in the order of its worth, and writes a report: DIR/report.md and report.json.
 
-usage: run [--build BUILD] [--output FILE] [--quick] [--minutes 14] [--only WORD,...]
+usage: run --out DIR [--tools DIR] [--minutes 9] [--jobs 4] [--only WORD,...] [--quick]
 
-Checks of numbers come first, then steps are timed. Each check has a limit of time, and one that
-fails does not end the others. The report is written after each of them, so that it has what is known
-when the run is ended from outside. Exits with 1 if a check failed, and with 2 if there is no GPU.
+Each step is a process with a limit of time. One that fails, hangs or crashes is a row of the report,
+and the next one runs; one that would not fit into the rest of the time is skipped. The report is
+written after each step, so that it has what is known when the run is ended from outside. Exits with 1
+if a step failed.
 
 Ranks share GPU 0, so sums have the order of ranks and stages must be bitwise identical. What is not
-installed is skipped: NCCL, compute-sanitizer, PyTorch (the interpreter that ZERO_TORCH_PYTHON
-names, or that of bench/setup.sh).
+installed is skipped: NCCL, compute-sanitizer, ncu, PyTorch (of this Python, or of the interpreter that
+ZERO_TORCH_PYTHON names). CUDA's libraries are also found in the folders of pip.
 """
 
 import argparse
@@ -20,49 +21,54 @@ from pathlib import Path
 TEST = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TEST / "support"))
 
+import attention  # noqa: E402
 import checks  # noqa: E402
+import kernels  # noqa: E402
 import speed  # noqa: E402
-from machine import describe  # noqa: E402
+from machine import describe, doctor, use_libraries  # noqa: E402
 from report import Check, Report, run_checks  # noqa: E402
-
-# Checks of numbers leave the rest of the time to the steps that are timed.
-SHARE_OF_NUMBERS = 0.65
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--build", type=Path, default=TEST.parent / "build")
-    parser.add_argument("--output", type=Path, help="the report (gpu-report.md in the build folder)")
+    parser.add_argument("--tools", type=Path, default=TEST.parent / "build/bin", help="folder of zeroc and zero-run")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the report")
     parser.add_argument("--quick", action="store_true", help="small cases only, for a test of this script")
-    parser.add_argument("--minutes", type=float, default=14, help="no check begins or goes on after so long")
+    parser.add_argument("--minutes", type=float, default=9, help="no step begins or goes on after so long")
     parser.add_argument("--jobs", type=int, default=max(1, min(4, (os.cpu_count() or 1) // 4)),
                         help="checks of numbers at a time")
-    parser.add_argument("--only", default="", help="checks whose names have one of these words")
+    parser.add_argument("--only", default="", help="steps whose names have one of these words")
     args = parser.parse_args()
-    args.build = args.build.resolve()
-    args.output = args.output or args.build / "gpu-report.md"
+    args.tools, args.out = args.tools.resolve(), args.out.resolve()
     return args
+
+
+def groups_of(context):
+    """Steps, how many of them run at a time, and the part of the time after which none runs."""
+    return [([("doctor", lambda: doctor(context), 60), ("a first step", lambda: checks.first_step(context), 60)],
+             1, 0.15),
+            (speed.ceilings(context), 1, 0.2),
+            (attention.all_checks(context), 1, 0.3),
+            (checks.numbers(context), context.jobs, 0.6),
+            (speed.all_checks(context), 1, 0.87),
+            (kernels.all_checks(context), 1, 0.94),
+            (checks.sanitizers(context), 1, 1)]
 
 
 def main():
     args = parse()
-    os.environ["PATH"] = f"{args.build}/bin:{os.environ['PATH']}"
-    os.environ["PYTHONPATH"] = str(TEST / "support")
+    os.environ["PATH"] = f"{args.tools}:{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(TEST / "support"), os.environ.get("PYTHONPATH")]))
+    use_libraries()
     with tempfile.TemporaryDirectory(prefix="zero-gpu-") as folder:
-        work = Path(folder)
-        report = Report(args.output, describe())
-        context = checks.Context(args, work, report.machine)
-        run_checks(report, [Check("a first step", lambda: checks.first_step(context), 120)], 1, 120)
-        if report.failed():
-            sys.exit(2)
-        numbers = [Check(*each) for each in checks.all_checks(context)]
-        timed = [Check(*each) for each in speed.all_checks(context)]
+        report = Report(args.out, describe())
+        context = checks.Context(args, Path(folder), report.machine)
         wanted = [word for word in args.only.split(",") if word]
-        for group, jobs, minutes in ((numbers, args.jobs, SHARE_OF_NUMBERS * args.minutes), (timed, 1, args.minutes)):
-            chosen = [each for each in group if not wanted or any(word in each.name for word in wanted)]
-            run_checks(report, chosen, jobs, 60 * minutes)
+        for steps, jobs, part in groups_of(context):
+            chosen = [Check(*step) for step in steps if not wanted or any(word in step[0] for word in wanted)]
+            run_checks(report, chosen, jobs, 60 * args.minutes * part)
     print(report.text())
-    print(f"report: {args.output}")
+    print(f"report: {report.path}")
     sys.exit(1 if report.failed() else 0)
 
 

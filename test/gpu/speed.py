@@ -1,4 +1,4 @@
-"""Steps of GPT-2 on one GPU, beside PyTorch's."""
+"""Steps of whole models on one GPU beside PyTorch's, and what the GPU can do at most."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from machine import preset_of
-from models import TEST, Made, Model, Sizes, sizes_of
+from models import GPT2, IF_QUICK, gpt2, llama
 from report import Missing
 from zero_test import run_tool
 
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 def row_of(context, model, precision, runtime, seconds, **more):
     """A row of the table of steps."""
-    row = {"model": model.name, "precision": precision, "runtime": runtime,
+    row = {"table": "Steps", "model": model.name, "precision": precision, "runtime": runtime,
            "ms a step": f"{1e3 * seconds:.3f}",
            "tokens/s": f"{model.sizes.batch * model.sizes.sequence / seconds:.0f}",
            "TFLOP/s": f"{model.sizes.flops_of_step() / seconds / 1e12:.3g}"}
@@ -34,75 +34,98 @@ def median(seconds):
     return float(np.median(seconds[min(SKIPPED_STEPS, len(seconds) - 1):]))
 
 
-def ours(context, model, precision, stages, steps):
-    """Rows of sessions on one rank: with CUDA graphs and without, where zero-run has them, and with
-    algorithms of products that were timed before the first step."""
-    rows = []
+def taken_by_driver():
+    """Bytes of the GPU that are in use, as nvidia-smi says; None without it."""
+    try:
+        text = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
+                              capture_output=True, text=True, timeout=10).stdout
+        return int(text.splitlines()[0]) * MIB
+    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):
+        return None
+
+
+def run(model, executable, steps, *flags):
+    """The report of a run, and the most bytes that the driver said were taken during it."""
+    path, most, before = model.work / "report.json", None, taken_by_driver()
+    process = subprocess.Popen(["zero-run", executable, model.data_flag, f"--steps={steps}", "--quiet",
+                                f"--report-json={path}", *map(str, flags)],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while process.poll() is None:
+        used = taken_by_driver()
+        most = max(most or 0, used) if used is not None else most
+        try:
+            process.wait(0.2)
+        except subprocess.TimeoutExpired:
+            pass
+    output = process.stdout.read()
+    assert process.returncode == 0, output[-3000:]
+    return json.loads(path.read_text()), most - before if most is not None else None
+
+
+def ours(context, model, precision, steps):
+    """Rows of sessions on one rank: with CUDA graphs and without, and with algorithms of products that
+    were timed before the first step."""
     model.write()
     file = model.work / f"algorithms-{precision}.json"
     file.unlink(missing_ok=True)
-    modes = {"--gpu-graphs=off": ["--gpu-graphs=off"], "--gpu-graphs=on": ["--gpu-graphs=on"],
-             "--gpu-algorithms": [f"--gpu-algorithms={file}"]} if context.has_graphs else {"": []}
-    for stage in stages:
-        executable = model.work / f"{precision}-{stage}.zexe"
-        run_tool("zeroc", model.path, "--device=cuda", "--optimizer=adamw", "--lr=1e-4",
-                 f"--precision={precision}", f"--zero-stage={stage}", "--ranks=1", "-o", executable)
-        for mode, flags in modes.items():
-            path = model.work / "report.json"
-            run_tool("zero-run", executable, model.data_flag, f"--steps={steps}", "--quiet",
-                     f"--report-json={path}", *flags)
-            report = json.loads(path.read_text())
-            peak = report["memory"]["device"]["peak"]
-            taken = report["per_rank"][0]["arena_bytes"]
-            assert taken == peak, f"{peak} bytes were certified, {taken} allocated"
-            assert np.isfinite(report["losses"]).all(), f"losses {report['losses']}"
-            rows.append(row_of(context, model, precision, f"Zero, stage {stage} {mode}".strip(),
-                               median(report["seconds"]), certificate=f"{peak / MIB:.1f} MiB",
-                               allocated=f"{taken / MIB:.1f} MiB"))
+    executable, rows = model.compile(precision, f"--precision={precision}"), []
+    for flag in ("--gpu-graphs=off", "--gpu-graphs=on", f"--gpu-algorithms={file}"):
+        report, driver = run(model, executable, steps, flag)
+        peak, taken = report["memory"]["device"]["peak"], report["per_rank"][0]["arena_bytes"]
+        assert taken == peak, f"{peak} bytes were certified, {taken} allocated"
+        assert np.isfinite(report["losses"]).all(), f"losses {report['losses']}"
+        rows.append(row_of(context, model, precision, f"Zero {flag.split('=/')[0]}", median(report["seconds"]),
+                           certificate=f"{peak / MIB:.1f} MiB", allocated=f"{taken / MIB:.1f} MiB",
+                           **({"taken, by the driver": f"{driver / MIB:.0f} MiB"} if driver is not None else {})))
     return rows
 
 
 def torch_python():
     """The interpreter that has PyTorch, or that may have it."""
-    installed = TEST.parent / ".deps/bench/torch/bin/python"
-    return os.environ.get("ZERO_TORCH_PYTHON") or (installed if installed.exists() else sys.executable)
+    return os.environ.get("ZERO_TORCH_PYTHON") or sys.executable
+
+
+def run_torch(script, *flags):
+    """What a script of this folder prints as JSON on its last line."""
+    done = subprocess.run([torch_python(), Path(__file__).with_name(script), *flags], capture_output=True, text=True)
+    if done.returncode == 3:
+        raise Missing(done.stdout.strip())
+    assert done.returncode == 0, done.stderr.strip()[-1000:]
+    return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def torch(context, model, precision, mode, steps):
     """The row of PyTorch: eager or compiled."""
-    sizes = [f"--{name}={value}" for name, value in vars(model.sizes).items()]
-    done = subprocess.run([torch_python(), Path(__file__).with_name("torch_step.py"), *sizes, f"--steps={steps}",
-                           f"--precision={precision}", f"--mode={mode}"], capture_output=True, text=True)
-    if done.returncode == 3:
-        raise Missing(done.stdout.strip())
-    assert done.returncode == 0, done.stderr.strip()[-1000:]
-    result = json.loads(done.stdout.strip().splitlines()[-1])
+    names = ("layers", "width", "heads", "vocabulary", "sequence", "batch")
+    sizes = [f"--{name}={getattr(model.sizes, name)}" for name in names]
+    result = run_torch("torch_step.py", *sizes, f"--steps={steps}", f"--precision={precision}", f"--mode={mode}")
     return [row_of(context, model, precision, f"PyTorch {result['version']}, {mode}", result["seconds"],
                    allocated=f"{result['bytes'] / MIB:.1f} MiB")]
 
 
-LARGE = Sizes(layers=12, width=768, heads=12, vocabulary=50304, sequence=1024, batch=8)
-LARGE_IF_QUICK = Sizes(layers=1, width=64, heads=2, vocabulary=128, sequence=32, batch=2)
+def measure_ceilings(context):
+    """Rows of copies and products of PyTorch's, which is what this GPU does at most."""
+    sizes = (IF_QUICK["gpt2-124m"] if context.quick else GPT2["gpt2-1.5b"])
+    shapes = ["1024x1024x1024" if context.quick else "8192x8192x8192",
+              *("x".join(map(str, shape)) for shape in sizes.products())]
+    return [{"table": "Ceilings", **row} for row in run_torch("torch_ceilings.py", *shapes)]
+
+
+def ceilings(context):
+    return [("ceilings: copies and products of PyTorch", lambda: measure_ceilings(context), 60)]
 
 
 def all_checks(context):
-    """Name, body and limit in seconds of each measurement."""
-    def existing(name):
-        path = TEST / f"data/{name}/model.onnx"
-        return Model(name, path, sizes_of(path), context.work / "speed" / name)
-
-    def both(model, precision, stages, steps):
-        yield (f"{model.name}: {precision}, a step", lambda: ours(context, model, precision, stages, steps), 240)
+    """Name, body, limit in seconds, and the seconds that must be left, of each measurement."""
+    def both(model, precision, steps, least):
+        yield (f"{model.name}: {precision}, a step", lambda: ours(context, model, precision, steps), 150, least)
         for mode in ("eager", "compiled"):
             yield (f"{model.name}: {precision}, a step of PyTorch, {mode}",
-                   lambda: torch(context, model, precision, mode, steps), 180)
+                   lambda: torch(context, model, precision, mode, steps), 120, least)
 
-    large = Made("gpt2-124m", LARGE_IF_QUICK if context.quick else LARGE, context.work / "speed/large")
-    if context.quick:
-        yield from both(existing("gpt2-tiny"), "fp32", (0,), 3)
-        yield from both(large, "bf16", (0,), 3)
-        return
-    for precision in ("bf16", "fp32"):
-        yield from both(large, precision, (0,), 30)
-        for name in ("gpt2-mini", "gpt2-tiny"):
-            yield from both(existing(name), precision, (0, 3), 100)
+    yield from both(gpt2(context, "gpt2-124m"), "bf16", 3 if context.quick else 30, 5 if context.quick else 15)
+    model = llama(context)
+    yield f"{model.name}: bf16, a step", lambda: ours(context, model, "bf16", 3 if context.quick else 15), 120, 5
+    if not context.quick:
+        yield from both(gpt2(context, "gpt2-1.5b"), "bf16", 15, 40)
+        yield from both(gpt2(context, "gpt2-124m"), "fp32", 15, 20)

@@ -11,8 +11,9 @@ from machine import preset_of  # noqa: E402
 from models import Sizes  # noqa: E402
 from report import Check, Report, run_checks  # noqa: E402
 
+Path(sys.argv[2]).mkdir(exist_ok=True)
 report = Report(Path(sys.argv[2]), {"GPU": "none"})
-child = Path(sys.argv[2] + ".child")
+child = Path(sys.argv[2]) / "child"
 
 
 def sleeps():

@@ -1,0 +1,51 @@
+"""Times copies and products of bf16 matrices in PyTorch, and prints rows as JSON.
+
+usage: torch_ceilings.py ROWSxCOLUMNSxDEPTH...
+
+Exits with 3 where PyTorch or a GPU is missing.
+"""
+
+import json
+import sys
+
+
+def seconds_of(torch, body, times=10):
+    """Of one call, by events around several."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for _ in range(3):
+        body()
+    begin.record()
+    for _ in range(times):
+        body()
+    end.record()
+    torch.cuda.synchronize()
+    return begin.elapsed_time(end) / times / 1e3
+
+
+def main():
+    try:
+        import torch
+    except ImportError:
+        print("PyTorch: not found")
+        sys.exit(3)
+    if not torch.cuda.is_available():
+        print("PyTorch has no GPU")
+        sys.exit(3)
+    source = torch.ones(1 << 28, device="cuda")
+    target = torch.empty_like(source)
+    copied = seconds_of(torch, lambda: target.copy_(source))
+    rows = [{"what": "copy of 1 GiB, read and written", "ms": f"{1e3 * copied:.3f}",
+             "rate": f"{2 * source.numel() * 4 / copied / 1e9:.0f} GB/s"}]
+    del source, target
+    for text in sys.argv[1:]:
+        m, n, k = map(int, text.split("x"))
+        a, b = (torch.randn(*shape, device="cuda", dtype=torch.bfloat16) for shape in ((m, k), (k, n)))
+        out = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+        taken = seconds_of(torch, lambda: torch.matmul(a, b, out=out))
+        rows.append({"what": f"product {text} in bf16", "ms": f"{1e3 * taken:.3f}",
+                     "rate": f"{2 * m * n * k / taken / 1e12:.0f} TFLOP/s"})
+    print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()
