@@ -20,9 +20,9 @@ func.func private @elements(%x: memref<?xf32>, %factor: memref<1xf32>) attribute
 
 // -----
 
-// Rows of 6 elements allow two neighbours per thread.
+// What is stored is contiguous over the ends of rows.
 // CHECK-LABEL: func.func private @digits
-// CHECK: {zero.loop = "parallel", zero.neighbours = 2 : i64, zero.threads = "one"}
+// CHECK: {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
 func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -31,6 +31,23 @@ func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zer
     %at:2 = affine.delinearize_index %i into (4, 6) : index, index
     %0 = memref.load %x[%at#1] : memref<6xf32>
     memref.store %0, %y[%i] : memref<24xf32>
+  } {zero.loop = "parallel"}
+  return
+}
+
+// -----
+
+// Rows of 6 elements of another buffer allow two neighbours per thread.
+// CHECK-LABEL: func.func private @rows_of_columns
+// CHECK: {zero.loop = "parallel", zero.neighbours = 2 : i64, zero.threads = "one"}
+func.func private @rows_of_columns(%x: memref<6xf32>, %y: memref<4x8xf32>) attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c24 = arith.constant 24 : index
+  scf.for %i = %c0 to %c24 step %c1 {
+    %at:2 = affine.delinearize_index %i into (4, 6) : index, index
+    %0 = memref.load %x[%at#1] : memref<6xf32>
+    memref.store %0, %y[%at#0, %at#1] : memref<4x8xf32>
   } {zero.loop = "parallel"}
   return
 }

@@ -215,3 +215,30 @@ func.func private @temporary(%x: memref<8x64xf32>) attributes {zero.kernel} {
   } {zero.loop = "parallel", zero.threads = "warp"}
   return
 }
+
+// -----
+
+// Four neighbours are in one row of 8 elements, but not always in one of 6.
+// CHECK-LABEL: func.func private @ends_of_rows
+// CHECK: affine.delinearize_index %{{.*}} into (4, 2)
+// CHECK-NOT: affine.delinearize_index
+// CHECK: gpu.terminator
+// CHECK-COUNT-4: affine.delinearize_index %{{.*}} into (4, 6)
+func.func private @ends_of_rows(%x: memref<4xf32>, %y: memref<32xf32>, %z: memref<24xf32>)
+    attributes {zero.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c24 = arith.constant 24 : index
+  %c32 = arith.constant 32 : index
+  scf.for %i = %c0 to %c32 step %c1 {
+    %at:2 = affine.delinearize_index %i into (4, 8) : index, index
+    %0 = memref.load %x[%at#0] : memref<4xf32>
+    memref.store %0, %y[%i] : memref<32xf32>
+  } {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+  scf.for %i = %c0 to %c24 step %c1 {
+    %at:2 = affine.delinearize_index %i into (4, 6) : index, index
+    %0 = memref.load %x[%at#0] : memref<4xf32>
+    memref.store %0, %z[%i] : memref<24xf32>
+  } {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+  return
+}

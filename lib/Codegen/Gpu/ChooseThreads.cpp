@@ -56,19 +56,23 @@ static void forEachAccess(scf::ForOp loop,
 /// and writes 16 bytes in one access, as long as there is work for `threads` threads.
 static int64_t neighboursIn(scf::ForOp loop, int64_t threads) {
   bool hasLoops = !loop.getBody()->getOps<scf::ForOp>().empty();
+  bool isLinear = false; // whether memory is contiguous over the ends of rows
   int64_t bytes = kAccess;
   forEachAccess(loop, [&](TypedValue<MemRefType> buffer, Value last) {
     const unsigned bits = buffer.getType().getElementTypeBitWidth();
     if (isContiguous(last, loop))
       bytes = std::min<int64_t>(bytes, llvm::divideCeil(bits, 8));
+    isLinear |= last == loop.getInductionVar();
   });
   int64_t count = hasLoops ? 1 : std::min(kAccess / bytes, kMostNeighbours);
   int64_t extent = *iterationsOf(loop);
   // A single thread, but not a group, can execute the remainder of a dynamic length.
   if (extent == ShapedType::kDynamic)
     return threads == 1 ? count : 1;
+  // Rows of an odd length, as those of 50257 classes, would leave each element to a thread.
   if (affine::AffineDelinearizeIndexOp digits = digitsOf(loop))
-    extent = digits.getStaticBasis().back();
+    if (!isLinear || digits.getStaticBasis().back() % count == 0)
+      extent = digits.getStaticBasis().back();
   while (count > 1 && (extent % count || *iterationsOf(loop) / count < threads))
     count /= 2;
   return count;

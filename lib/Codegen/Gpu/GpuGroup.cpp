@@ -22,7 +22,7 @@ int64_t neighboursOf(scf::ForOp loop) {
 }
 
 /// Maps the variable of `loop`, and its digits, for each of the iterations that begin with
-/// `chunk` times their number.
+/// `chunk` times their number. They may have other digits than the last in common, or not.
 static void mapIterations(OpBuilder &builder, scf::ForOp loop, Value chunk,
                           MutableArrayRef<IRMapping> iterations) {
   Location loc = loop.getLoc();
@@ -30,8 +30,9 @@ static void mapIterations(OpBuilder &builder, scf::ForOp loop, Value chunk,
   Value scale = arith::ConstantIndexOp::create(builder, loc, count);
   Value first = count == 1 ? chunk : arith::MulIOp::create(builder, loc, chunk, scale).getResult();
   affine::AffineDelinearizeIndexOp digits = digitsOf(loop), parts;
+  const bool inRows = digits && digits.getStaticBasis().back() % count == 0;
   Value lastDigit;
-  if (digits) {
+  if (inRows) {
     SmallVector<int64_t> extents(digits.getStaticBasis());
     extents.back() /= count;
     parts =
@@ -45,8 +46,13 @@ static void mapIterations(OpBuilder &builder, scf::ForOp loop, Value chunk,
     return by ? arith::AddIOp::create(builder, loc, value, shift).getResult() : value;
   };
   for (auto [number, mapping] : llvm::enumerate(iterations)) {
-    mapping.map(loop.getInductionVar(), shifted(first, number));
-    if (!digits)
+    const Value own = shifted(first, number);
+    mapping.map(loop.getInductionVar(), own);
+    if (digits && !inRows)
+      mapping.map(digits.getResults(), affine::AffineDelinearizeIndexOp::create(
+                                           builder, loc, own, digits.getStaticBasis())
+                                           .getResults());
+    if (!inRows)
       continue;
     for (auto [digit, part] : llvm::zip(digits.getResults(), parts.getResults()))
       mapping.map(digit, part);
