@@ -120,6 +120,8 @@ private:
     if (!model.signature.kinds.empty() && isFloat(constant.type)) {
       StringRef kind = model.signature.kindOf(name);
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));
+    } else if (model.signature.tables.contains(name)) {
+      state->setAttr(kExportedAsAttr, builder.getStringAttr("buffer"));
     }
   }
 

@@ -79,8 +79,19 @@ static void checkVersions(Model &model, const pb::inliner::FunctionIdSet &ids) {
   });
 }
 
+/// In the body of the operator they are read as embeddings are.
+static void findRotaryTables(Model &model) {
+  forEachNode(*model.proto.mutable_graph()->mutable_node(), [&](const pb::NodeProto &node) {
+    constexpr int kCosines = 1, kSines = 2;
+    if (node.op_type() == "RotaryEmbedding" && node.input_size() > kSines)
+      for (int input : {kCosines, kSines})
+        model.signature.tables.insert(node.input(input));
+  });
+}
+
 void inlineFunctions(Model &model, const ImportOptions &options) {
   inlineLocalFunctions(model);
+  findRotaryTables(model);
   if (options.isKnown) {
     pb::inliner::FunctionIdVector ids = collectFunctions(model, options);
     if (!ids.empty()) {

@@ -24,6 +24,7 @@ struct Signature {
   llvm::StringMap<llvm::StringRef> kinds; ///< by the name in the module
   llvm::StringSet<> inputs;               ///< placeholders of the module's inputs
   llvm::StringSet<> frozen;               ///< parameters that the module did not train
+  llvm::StringSet<> tables;               ///< constants that an operator has for cosines and sines
 
   /// Parameters that nodes were made from or constants were folded from, but that are
   /// no initializers any more: a line for each.
