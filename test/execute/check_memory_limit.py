@@ -55,6 +55,7 @@ def main():
     check(checks, data, work, "gpt2-mini", 1, 1)
     check(checks, data, work, "gpt2-mini", 2, 1)
     check(checks, data, work, "gpt2-mini", 2, 2)
+    check(checks, data, work, "gpt2-mini", 4, 1)
     check(checks, data, work, "llama-tiny", 2, 1, "--offload-optimizer=host")
     check(checks, data, work, "resnet-tiny", 1, 1)
     checks.finish()

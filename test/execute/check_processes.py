@@ -18,7 +18,7 @@ STEPS = "--steps=4"
 FILES = ("log.jsonl", "out.safetensors", "out.onnx", "outputs.safetensors", "gradients.safetensors")
 # What depends on time, or on how ranks decide together.
 VARYING = {"seconds", "profile", "written_per_day", "control_elements", "control_bytes", "stalled", "lanes",
-           "mpi_bytes_per_process"}
+           "mpi_bytes_per_process", "process_memory"}
 
 
 def without_times(value):
