@@ -219,6 +219,17 @@ def ClampIndices : Pass<"zero-clamp-indices", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ApproximateFunctions : Pass<"zero-approximate-functions", "::mlir::func::FuncOp"> {
+  let summary = "Use a GPU's own functions for results of 16 bits";
+  let description = [{
+    A hyperbolic tangent in float32 from which only elements of 16 bits are computed, as in GELU,
+    becomes `llvm.intr.tanh` with the flag `afn`, which is the instruction `tanh.approx.f32`: its
+    relative error is at most 2^-11 (PTX ISA, `tanh`). Results in float32 and sums keep MLIR's
+    polynomial.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
   let summary = "Convert the loops of a kernel to GPU launches";
   let description = [{

@@ -24,6 +24,8 @@ void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated, StringRef h
   manager.addNestedPass<func::FuncOp>(createFuseKernels(fusion));
   manager.addPass(createBufferizeKernels(buffers));
   manager.addNestedPass<func::FuncOp>(createBlockSums());
+  if (!simulated)
+    manager.addNestedPass<func::FuncOp>(createApproximateFunctions());
   manager.addNestedPass<func::FuncOp>(createCollapseLoops());
   manager.addNestedPass<func::FuncOp>(createChooseThreads());
   manager.addNestedPass<func::FuncOp>(createSplitColumnSums());
