@@ -21,7 +21,7 @@ from pathlib import Path
 
 from executables import read_executable
 from pairwise import combinations, pairwise
-from sass import assemble, check_machine_code
+from sass import assemble, check_machine_code, functions
 from zero_test import Checks, Failed, run_tool
 
 FACTORS = {"model": ("mlp", "gpt2-tiny", "bert-tiny", "llama-tiny", "resnet-tiny", "gru-tiny"),
@@ -105,7 +105,7 @@ class Code:
         for name, *sizes in report:
             checks.that(not any(map(int, sizes)), f"{name}: {sizes} bytes of stack and spills")
         if nvdisasm and done:
-            found = check_machine_code(checks, nvdisasm, cubin, "machine code")
+            found = check_machine_code(checks, functions(nvdisasm, cubin), "machine code")
             checks.that(found == len(self.entries), f"{found} functions of {len(self.entries)}")
 
 

@@ -118,9 +118,8 @@ def iteration(lines):
     return Iteration(made, best[last][2])
 
 
-def check_machine_code(checks, nvdisasm, cubin, label):
+def check_machine_code(checks, found, label):
     """Returns the number of functions."""
-    found = functions(nvdisasm, cubin)
     for name, lines in found.items():
         codes = [opcode(line) for line in lines]
         local = {code for code in codes if code.split(".")[0] in ("LDL", "STL")}
@@ -148,15 +147,15 @@ def check_text(checks, label, text):
         checks.that(int(alignment) % 16 == 0, f"{label}: {name} has an alignment of {alignment}")
 
 
-def check_products(checks, nvdisasm, cubin, label):
+def check_products(checks, found, label):
     """Loops with products of matrices do little else, and compute exponentials in line."""
-    for name, lines in functions(nvdisasm, cubin).items():
-        if found := iteration(lines):
-            print(f"{label}: {name}: {found.instructions} instructions, {found.products} products, "
-                  f"{found.exponentials} exponentials")
-            checks.that(found.instructions <= MOST_INSTRUCTIONS * found.products,
-                        f"{label}: {name} has {found.instructions} instructions")
-            checks.that(found.exponentials >= 16, f"{label}: {name} branches around exponentials")
+    for name, lines in found.items():
+        if loop := iteration(lines):
+            print(f"{label}: {name}: {loop.instructions} instructions, {loop.products} products, "
+                  f"{loop.exponentials} exponentials")
+            checks.that(loop.instructions <= MOST_INSTRUCTIONS * loop.products,
+                        f"{label}: {name} has {loop.instructions} instructions")
+            checks.that(loop.exponentials >= 16, f"{label}: {name} branches around exponentials")
 
 
 def main():
@@ -172,8 +171,9 @@ def main():
                 checks.that(done, f"{label}: {report}")
                 checks.that(not re.search(r"\b[1-9]\d* bytes (stack|spill)", report), f"{label}: {report}")
                 if done:
-                    total += check_machine_code(checks, nvdisasm, cubin, label)
-                    check_products(checks, nvdisasm, cubin, label)
+                    found = functions(nvdisasm, cubin)
+                    total += check_machine_code(checks, found, label)
+                    check_products(checks, found, label)
     print(f"{total} functions")
     checks.finish()
 

@@ -1,8 +1,9 @@
 """Checks with a limit of time, and the report on them.
 
-report.json has `machine` (the table at the top, by name), `checks` (a list of `name`, `result`: ok,
-FAILED or skipped, `detail` and `seconds`) and `rows` (a list of dictionaries from columns to texts, each
-with its `table`).
+report.json is an object with three members:
+- `machine`: a dictionary from each property of the machine to its value, as text;
+- `checks`: a list of objects with `name`, `result` ("ok", "FAILED" or "skipped"), `detail` and `seconds`;
+- `rows`: a list of table rows, each a dictionary from column to text. `table` is the title of its table.
 """
 
 import json
@@ -117,7 +118,7 @@ class Report:
 
 
 def tables_of(rows):
-    """The lines of each table, by name."""
+    """Returns a dictionary from the title of each table to its lines of Markdown."""
     found = {}
     for name in dict.fromkeys(row["table"] for row in rows):
         own = [row for row in rows if row["table"] == name]

@@ -10,28 +10,11 @@ in float32. Exits with 3 where PyTorch or a GPU is missing.
 import json
 import sys
 
-
-def seconds_of(torch, body, times=10):
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    for _ in range(3):
-        body()
-    begin.record()
-    for _ in range(times):
-        body()
-    end.record()
-    torch.cuda.synchronize()
-    return begin.elapsed_time(end) / times / 1e3
+from torch_gpu import import_torch, seconds_of
 
 
 def main():
-    try:
-        import torch
-    except ImportError:
-        print("PyTorch: not found")
-        sys.exit(3)
-    if not torch.cuda.is_available():
-        print("PyTorch has no GPU")
-        sys.exit(3)
+    torch = import_torch()
     import numpy as np
     arrays = {name: torch.tensor(value, device="cuda") for name, value in np.load(sys.argv[1]).items()}
     attend = torch.nn.functional.scaled_dot_product_attention

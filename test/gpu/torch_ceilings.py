@@ -8,29 +8,11 @@ Exits with 3 where PyTorch or a GPU is missing.
 import json
 import sys
 
-
-def seconds_of(torch, body, times=10):
-    """Of one call, by events around several."""
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    for _ in range(3):
-        body()
-    begin.record()
-    for _ in range(times):
-        body()
-    end.record()
-    torch.cuda.synchronize()
-    return begin.elapsed_time(end) / times / 1e3
+from torch_gpu import import_torch, seconds_of
 
 
 def main():
-    try:
-        import torch
-    except ImportError:
-        print("PyTorch: not found")
-        sys.exit(3)
-    if not torch.cuda.is_available():
-        print("PyTorch has no GPU")
-        sys.exit(3)
+    torch = import_torch()
     source = torch.ones(1 << 28, device="cuda")
     target = torch.empty_like(source)
     copied = seconds_of(torch, lambda: target.copy_(source))

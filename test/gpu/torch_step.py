@@ -7,8 +7,9 @@ where PyTorch or a GPU is missing.
 
 import argparse
 import json
-import sys
 import time
+
+from torch_gpu import import_torch
 
 
 def make_model(torch, size):
@@ -76,14 +77,7 @@ def main():
     parser.add_argument("--precision", choices=("fp32", "bf16"), required=True)
     parser.add_argument("--mode", choices=("eager", "compiled"), required=True)
     size = parser.parse_args()
-    try:
-        import torch
-    except ImportError:
-        print("PyTorch: not found")
-        sys.exit(3)
-    if not torch.cuda.is_available():
-        print("PyTorch has no GPU")
-        sys.exit(3)
+    torch = import_torch()
     seconds = measure(torch, size)
     print(json.dumps({"seconds": seconds, "bytes": torch.cuda.max_memory_allocated(), "version": torch.__version__}))
 

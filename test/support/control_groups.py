@@ -1,6 +1,7 @@
 """Control groups with a limit of memory: cgroups(7), versions 1 and 2. They need root."""
 
 import os
+import time
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
@@ -35,6 +36,10 @@ class Group:
         return self
 
     def __exit__(self, *_):
+        # What watches the end of a process leaves the group just after it.
+        deadline = time.monotonic() + 10
+        while (self.folder / "cgroup.procs").read_text() and time.monotonic() < deadline:
+            time.sleep(0.01)
         self.folder.rmdir()
 
     def enter(self):

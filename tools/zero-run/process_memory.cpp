@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "runtime/processes/socket.h"
 #include "runtime/support/available_memory.h"
+#include "tiers.h"
 
 #include <algorithm>
 
@@ -36,14 +37,9 @@ static bool isOnCpu(const Executable &executable) {
 
 ProcessMemory processMemory(const Executable &executable, const Job &job) {
   const uint64_t ranks = uint64_t(ranksOfProcess(executable, job));
+  const RankBytes bytes = rankBytes(executable);
   ProcessMemory memory;
-  for (size_t i = 0; i < infoOf(executable).certificates; ++i) {
-    zero_rt_certificate tier;
-    if (zero_rt_executable_certificate(executable.get(), i, &tier).code == ZERO_RT_OK &&
-        tier.tier != std::string_view("nvme") &&
-        (isOnCpu(executable) || tier.tier == std::string_view("host")))
-      memory.arenas += ranks * tier.peak;
-  }
+  memory.arenas = ranks * (isOnCpu(executable) ? bytes.memory : bytes.host);
   memory.beside = ownMemory() + kLibraries + memory.arenas / kBytesOfTableByte;
   if (ranks > 0)
     memory.beside += ranks * librariesOf(memory.arenas / ranks);

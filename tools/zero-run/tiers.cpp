@@ -15,8 +15,10 @@ RankBytes rankBytes(const Executable &executable) {
   RankBytes bytes;
   for (size_t i = 0; i < infoOf(executable).certificates; ++i) {
     zero_rt_certificate from;
-    if (zero_rt_executable_certificate(executable.get(), i, &from).code == ZERO_RT_OK)
-      (from.tier == std::string_view("nvme") ? bytes.disk : bytes.memory) += from.peak;
+    if (zero_rt_executable_certificate(executable.get(), i, &from).code != ZERO_RT_OK)
+      continue;
+    (from.tier == std::string_view("nvme") ? bytes.disk : bytes.memory) += from.peak;
+    bytes.host += from.tier == std::string_view("host") ? from.peak : 0;
   }
   return bytes;
 }

@@ -14,6 +14,7 @@ namespace zero::run {
 /// Bytes that a rank reserves.
 struct RankBytes {
   uint64_t memory = 0; ///< of the device and of the host
+  uint64_t host = 0;   ///< the part of the host
   uint64_t disk = 0;
 };
 RankBytes rankBytes(const Executable &executable);

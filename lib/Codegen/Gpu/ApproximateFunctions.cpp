@@ -7,6 +7,7 @@
 
 #include "zero/Codegen/Passes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,12 +23,15 @@ static bool isShort(Type type) { return type.isBF16() || type.isF16(); }
 /// Whether all that is computed from `value` are floats of 16 bits, element by element: a sum over
 /// elements carries its value, and is none.
 static bool becomesShort(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    if (isa<arith::TruncFOp>(user) && isShort(user->getResult(0).getType()))
-      return true;
-    const bool isElementwise = user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1;
-    return isElementwise && user->getResult(0).getType().isF32() &&
-           becomesShort(user->getResult(0));
+  ForwardSliceOptions untilShort;
+  untilShort.filter = [](Operation *op) {
+    return !isa<arith::TruncFOp>(op) || !isShort(op->getResult(0).getType());
+  };
+  SetVector<Operation *> slice;
+  getForwardSlice(value, &slice, untilShort);
+  return llvm::all_of(slice, [](Operation *op) {
+    return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+           op->getResult(0).getType().isF32();
   });
 }
 

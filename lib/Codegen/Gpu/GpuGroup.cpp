@@ -48,12 +48,14 @@ static void mapIterations(OpBuilder &builder, scf::ForOp loop, Value chunk,
   for (auto [number, mapping] : llvm::enumerate(iterations)) {
     const Value own = shifted(first, number);
     mapping.map(loop.getInductionVar(), own);
-    if (digits && !inRows)
-      mapping.map(digits.getResults(), affine::AffineDelinearizeIndexOp::create(
-                                           builder, loc, own, digits.getStaticBasis())
-                                           .getResults());
-    if (!inRows)
+    if (!digits)
       continue;
+    if (!inRows) {
+      auto ownDigits =
+          affine::AffineDelinearizeIndexOp::create(builder, loc, own, digits.getStaticBasis());
+      mapping.map(digits.getResults(), ownDigits.getResults());
+      continue;
+    }
     for (auto [digit, part] : llvm::zip(digits.getResults(), parts.getResults()))
       mapping.map(digit, part);
     mapping.map(digits.getResults().back(), shifted(lastDigit, number));
