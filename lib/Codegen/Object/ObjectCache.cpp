@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/CachePruning.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -18,6 +19,8 @@ using namespace llvm;
 
 namespace zero {
 
+/// pruneCache() removes no files with other names.
+static constexpr StringLiteral kPrefix = "llvmcache-";
 static constexpr StringLiteral kSuffix = ".o";
 static constexpr size_t kDigest = 32;
 
@@ -70,7 +73,7 @@ static std::array<uint8_t, kDigest> digestOf(StringRef key, StringRef object) {
 }
 
 std::string ObjectCache::pathOf(StringRef key) const {
-  return (folder + "/" + key + kSuffix).str();
+  return (folder + "/" + kPrefix + key + kSuffix).str();
 }
 
 std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) {
@@ -97,7 +100,7 @@ std::optional<SmallVector<char, 0>> ObjectCache::find(StringRef key) {
 void ObjectCache::store(StringRef key, ArrayRef<char> object) {
   if (folder.empty())
     return;
-  auto file = sys::fs::TempFile::create(folder + "/%%%%%%%%.tmp",
+  auto file = sys::fs::TempFile::create(folder + "/" + kPrefix + "%%%%%%%%.tmp",
                                         sys::fs::owner_read | sys::fs::owner_write);
   if (!file) {
     consumeError(file.takeError());
@@ -156,29 +159,14 @@ std::string ObjectCache::open(StringRef wanted) {
   return "";
 }
 
-void ObjectCache::prune(uint64_t bytes) {
+void ObjectCache::prune(uint64_t bytes, std::chrono::seconds interval) {
   if (stored == 0)
     return;
-  std::vector<std::tuple<sys::TimePoint<>, std::string, uint64_t>> entries;
-  uint64_t all = 0;
-  std::error_code error;
-  for (sys::fs::directory_iterator at(folder, error), end; at != end && !error;
-       at.increment(error)) {
-    auto status = at->status();
-    if (!status || !sys::fs::is_regular_file(*status))
-      continue;
-    all += status->getSize();
-    entries.emplace_back(status->getLastModificationTime(), at->path(), status->getSize());
-  }
-  if (all <= bytes)
-    return;
-  llvm::sort(entries);
-  for (const auto &[time, path, size] : entries) {
-    if (all <= bytes)
-      return;
-    (void)sys::fs::remove(path);
-    all -= size;
-  }
+  CachePruningPolicy policy;
+  policy.Interval = interval;
+  policy.Expiration = std::chrono::seconds(0);
+  policy.MaxSizeBytes = bytes;
+  pruneCache(folder, policy);
 }
 
 } // namespace zero

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -33,9 +34,10 @@ public:
   std::optional<llvm::SmallVector<char, 0>> find(llvm::StringRef key);
   void store(llvm::StringRef key, llvm::ArrayRef<char> object);
 
-  /// Removes the entries that were used least recently until all have at most `bytes`.
-  /// Does nothing if nothing was stored.
-  void prune(uint64_t bytes = 256 << 20);
+  /// Removes the entries that were used least recently until all have at most `bytes`. Does nothing
+  /// if nothing was stored, or if any process did it less than `interval` ago: it reads the status
+  /// of each entry, which takes seconds for 100,000 of them.
+  void prune(uint64_t bytes = 256 << 20, std::chrono::seconds interval = std::chrono::minutes(20));
   /// Whether something could not be stored.
   bool hasFailed() const { return failures > 0; }
 

@@ -11,6 +11,7 @@
 #include <chrono>
 
 using namespace llvm;
+using namespace std::chrono_literals;
 using zero::ObjectCache;
 
 namespace {
@@ -22,7 +23,7 @@ protected:
   }
   void TearDown() override { sys::fs::remove_directories(folder); }
 
-  std::string path(StringRef key) { return (folder + "/" + key + ".o").str(); }
+  std::string path(StringRef key) { return (folder + "/llvmcache-" + key + ".o").str(); }
   void store(StringRef key, StringRef bytes) {
     cache.store(key, ArrayRef(bytes.data(), bytes.size()));
   }
@@ -78,12 +79,23 @@ TEST_F(Cache, RemovesWhatWasUsedLeastRecently) {
   for (auto [key, hours] : {std::pair("a", 4), std::pair("b", 3), std::pair("c", 2)})
     setAge(key, hours);
   EXPECT_NE(find("a"), "nothing"); // the entry was used just before
-  cache.prune(3 * 132);
+  cache.prune(3 * 132, 0s);
   EXPECT_EQ(find("b"), "nothing");
   EXPECT_NE(find("c"), "nothing");
-  cache.prune(0);
+  cache.prune(1, 0s);
   for (StringRef key : {"a", "c", "d"})
     EXPECT_EQ(find(key), "nothing");
+}
+
+TEST_F(Cache, LooksForThemOncePerInterval) {
+  store("a", "code");
+  cache.prune(1, 1h);
+  EXPECT_EQ(find("a"), "nothing");
+  store("a", "code");
+  cache.prune(1, 1h);
+  EXPECT_EQ(find("a"), "code");
+  cache.prune(1, 0s);
+  EXPECT_EQ(find("a"), "nothing");
 }
 
 TEST_F(Cache, RefusesFoldersThatAreNotItsOwn) {
@@ -106,7 +118,7 @@ TEST_F(Cache, KeepsTheFolderThatItChecked) {
   std::string moved = (folder + ".moved").str();
   ASSERT_FALSE(sys::fs::rename(folder, moved));
   ASSERT_FALSE(sys::fs::create_directory(folder));
-  sys::fs::copy_file(moved + "/a.o", path("b"));
+  sys::fs::copy_file(moved + "/llvmcache-a.o", path("b"));
   EXPECT_EQ(find("a"), "code");
   store("c", "more");
   EXPECT_EQ(find("c"), "more");
