@@ -38,7 +38,7 @@ protected:
     SCOPED_TRACE(direction == kForward ? "forward" : "backward");
     size_t written;
     const auto arguments = data.arguments(direction, written);
-    expectOk(reserveGpuMemory(gpu, 16 << 20, 30, arena));
+    expectOk(reserveGpuMemory(gpu, 4 << 20, 30, arena));
     end = 0;
     std::vector<void *> args;
     for (size_t i = 0; i < arguments.size(); ++i) {

@@ -12,12 +12,12 @@ namespace ptx {
 // Races
 //===----------------------------------------------------------------------===//
 
-static bool isSameWarp(const Record &record, const Access &who) {
+[[gnu::always_inline]] static bool isSameWarp(const Record &record, const Access &who) {
   return record.thread / kLanes == who.thread / kLanes;
 }
 
 /// Whether nothing orders `record` before the access of `who`.
-static bool races(const Record &record, const Access &who) {
+[[gnu::always_inline]] static bool races(const Record &record, const Access &who) {
   if (record.phase < who.since)
     return false;
   if (record.phase < who.block || record.manyBlocks)
@@ -29,12 +29,12 @@ static bool races(const Record &record, const Access &who) {
   return record.epoch == who.epoch && (record.manyThreads || record.thread != who.thread);
 }
 
-static Record recordOf(const Access &who) {
+[[gnu::always_inline]] static Record recordOf(const Access &who) {
   return {.phase = who.phase, .thread = who.thread, .epoch = who.epoch};
 }
 
 /// Adds the read of `who` to `reads`.
-static void join(Record &reads, const Access &who) {
+[[gnu::always_inline]] static void join(Record &reads, const Access &who) {
   Record joined = recordOf(who);
   if (reads.phase >= who.since) {
     joined.manyBlocks = reads.phase < who.block || reads.manyBlocks;
@@ -106,7 +106,7 @@ Verdict Shadow::forEachRecord(uint64_t offset, uint64_t size, bool joins, Body b
 }
 
 Verdict Shadow::read(uint64_t offset, uint64_t size, const Access &who, bool nonCoherent) {
-  auto readWord = [&](Word &word) -> Verdict {
+  auto readWord = [&](Word &word) __attribute__((always_inline)) -> Verdict {
     if (races(word.written, who))
       return {Conflict::WithWrite, word.written};
     if (nonCoherent && word.written.phase >= who.since)
@@ -125,7 +125,7 @@ Verdict Shadow::read(uint64_t offset, uint64_t size, const Access &who, bool non
 
 Verdict Shadow::write(uint64_t offset, uint64_t size, const Access &who, const char *host,
                       const char *value) {
-  auto writeWord = [&](Word &word) -> Verdict {
+  auto writeWord = [&](Word &word) __attribute__((always_inline)) -> Verdict {
     if (races(word.read, who))
       return {Conflict::WithRead, word.read};
     if (races(word.written, who)) {

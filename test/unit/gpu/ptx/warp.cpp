@@ -13,8 +13,25 @@
 
 namespace ptx {
 
+/// Registers of warps that have ended: kernels have thousands, and filling them for each launch
+/// would take longer than many kernels.
+static thread_local std::vector<std::vector<uint8_t>> spareRegisters;
+
+static std::vector<uint8_t> takeRegisters(uint64_t bytes) {
+  std::vector<uint8_t> taken;
+  if (!spareRegisters.empty()) {
+    taken = std::move(spareRegisters.back());
+    spareRegisters.pop_back();
+  }
+  if (taken.size() < bytes)
+    taken.resize(bytes, 0xa5);
+  return taken;
+}
+
+Warp::~Warp() { spareRegisters.push_back(std::move(registers)); }
+
 Warp::Warp(Launch &launch, uint32_t number)
-    : launch(launch), number(number), registers(launch.entry.registerBytes + 64, 0xa5),
+    : launch(launch), number(number), registers(takeRegisters(launch.entry.registerBytes + 64)),
       local(launch.entry.localBytes * kLanes, char(0xa5)),
       localShadow(launch.entry.localBytes * kLanes) {
   const uint32_t threads = std::min(launch.shape.threads - number * kLanes, kLanes);
@@ -214,9 +231,8 @@ void Warp::faultOf(uint32_t lane, uint64_t bytes, const char *value, const Verdi
   }
 }
 
-void Warp::checkAligned(uint64_t address, uint32_t lane, uint64_t bytes) const {
-  if ((address & (bytes - 1)) != 0) // bytes is a power of two
-    fault(lane, "the address is not a multiple of " + std::to_string(bytes));
+void Warp::failAligned(uint32_t lane, uint64_t bytes) const {
+  fault(lane, "the address is not a multiple of " + std::to_string(bytes));
 }
 
 char *Warp::locateIn(Region &region, uint64_t offset, uint32_t lane, uint64_t bytes, uint32_t since,

@@ -35,6 +35,7 @@ public:
   enum class State { Running, AtBarrier, Ended };
 
   Warp(Launch &launch, uint32_t number);
+  ~Warp();
 
   /// Prepares for the first instruction of the launch's current block.
   void begin();
@@ -118,7 +119,11 @@ private:
     bool waits = false; ///< for others to come to this place
   };
 
-  void checkAligned(uint64_t address, uint32_t lane, uint64_t bytes) const;
+  void checkAligned(uint64_t address, uint32_t lane, uint64_t bytes) const {
+    if ((address & (bytes - 1)) != 0) // bytes is a power of two
+      failAligned(lane, bytes);
+  }
+  [[noreturn]] void failAligned(uint32_t lane, uint64_t bytes) const;
   char *locateIn(Region &region, uint64_t offset, uint32_t lane, uint64_t bytes, uint32_t since,
                  const char *value, bool nonCoherent);
   char *locateLocal(uint64_t offset, uint32_t lane, uint64_t bytes, bool isWrite);
