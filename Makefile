@@ -30,6 +30,7 @@ help:
 
 setup:
 	@scripts/setup.sh
+	@.deps/venv/bin/python scripts/test-data.py
 
 configure: setup
 	@test -f $(BUILD)/build.ninja || cmake --preset release

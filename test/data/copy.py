@@ -2,9 +2,9 @@
 """Copies the graphs that tests need into this folder: copy.py SOURCE
 
 SOURCE contains one folder per graph (and ../traps others): model.onnx as its exporter wrote it,
-optionally model.onnx.data, and groundtruth.npz with PyTorch's results. The models are copied
-unchanged. Of the ground truth, only the arrays that tests read are kept (see README.md); gradients
-only for graphs that tests train."""
+and groundtruth.npz with PyTorch's results. The models are copied unchanged, gpt2-mini without its
+weights. Of the ground truth, only the arrays that tests read are kept (see README.md); gradients
+only for graphs that tests train. Run scripts/test-data.py --pack afterwards."""
 
 import pathlib
 import shutil
@@ -43,9 +43,6 @@ STABLEHLO = ("jax-mlp", "jax-gpt-tiny", "jax-gpt-tiny-scan")
 # The exporter's default output, from its folder of traps. Only the graphs are copied, with weights
 # of zero, because their structure makes them errors.
 TRAPS = ("gpt2-tiny-default", "llama-tiny-default", "resnet-tiny-default")
-# This model has no ground truth. The inputs are drawn as the exporter drew them. Of the losses,
-# only the first and that after ten AdamW steps are known.
-MINI = {"vocabulary": 8192, "shape": (4, 128), "losses": {0: 9.061533, 10: 6.752348}}
 KEPT = ("loss", "adamw_losses", "sgdm_losses")
 PREFIXES = ("input.", "buffer_after1.")  # the second: running statistics after one step
 
@@ -62,25 +59,9 @@ def reduce_ground_truth(path, with_gradients):
     return kept
 
 
-def mini_ground_truth():
-    raw = np.random.RandomState(1)._bit_generator.random_raw(int(np.prod(MINI["shape"])))
-    tokens = (raw % MINI["vocabulary"]).astype(np.int64).reshape(MINI["shape"])
-    losses = np.full(11, np.nan)
-    for step, loss in MINI["losses"].items():
-        losses[step] = loss
-    return {
-        "input.input_ids": tokens,
-        "input.labels": tokens,
-        "loss": np.float32(losses[0]),
-        "adamw_losses": losses,
-    }
-
-
 def copy_graph(source, target, with_gradients):
     target.mkdir(exist_ok=True)
-    for file in ("model.onnx", "model.onnx.data"):
-        if (source / file).exists():
-            shutil.copyfile(source / file, target / file)
+    shutil.copyfile(source / "model.onnx", target / "model.onnx")
     if (source / "groundtruth.npz").exists():
         arrays = reduce_ground_truth(source / "groundtruth.npz", with_gradients)
         np.savez_compressed(target / "groundtruth.npz", **arrays)
@@ -141,7 +122,6 @@ def main():
         copy_graph(source / name, here / name, name in TRAINED)
     for name in TRAPS:
         copy_trap(source.parent / "traps" / name, here / name)
-    np.savez_compressed(here / "gpt2-mini" / "groundtruth.npz", **mini_ground_truth())
 
 
 if __name__ == "__main__":
