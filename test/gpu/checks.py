@@ -130,6 +130,12 @@ def sanitizer(context, tool, name, *flags):
     return summary[-1].strip("= ") if summary else "no errors"
 
 
+# Models whose numbers 16 bits change more have limits of their own, as in
+# test/execute/groundtruth-gpu-16bit*.test.
+SIXTEEN_BITS = (("llama-tiny", "bf16"), ("llama-tiny", "fp16"), ("bert-tiny", "bf16"), ("bert-tiny", "fp16"),
+                ("mlp", "bf16", "--limits=1e-3,4e-2,2e-3,0"), ("mlp", "fp16", "--limits=1e-4,1e-2,1e-3,0"),
+                ("resnet-tiny", "bf16", "--limits=2e-3,0.25,1e-2,4e-3"),
+                ("resnet-tiny", "fp16", "--limits=1e-3,0.15,5e-3,1e-3"))
 TIERS = ("--stages=3", "--steps=4", "--offload")
 
 
@@ -144,12 +150,21 @@ def numbers(context):
     yield truth("mlp: fp32, PyTorch's numbers, equal stages", "mlp", *few)
     if not context.quick:
         yield truth("gpt2-tiny: fp32, PyTorch's numbers, equal stages", "gpt2-tiny", "--ranks=1,2,4")
-        yield truth("llama-tiny: fp32, PyTorch's numbers", "llama-tiny", "--ranks=2", "--stages=0,3")
+        for name in ("llama-tiny", "bert-tiny"):
+            yield truth(f"{name}: fp32, PyTorch's numbers", name, "--ranks=2", "--stages=0,3")
         yield truth("resnet-tiny: fp32, PyTorch's numbers", "resnet-tiny", "--ranks=1", "--stages=0,3")
     steps, stages = ("--steps=2", "--stages=0,3") if context.quick else ("--steps=11", "--stages=0,1,2,3")
     for precision in ("bf16", "fp16"):
         yield truth(f"gpt2-tiny: {precision}, PyTorch's numbers, equal stages", "gpt2-tiny", "--ranks=2",
                     f"--precision={precision}", steps, stages)
+    yield truth("mlp: micro-batches, PyTorch's numbers, equal stages", "mlp", "--ranks=2", steps, stages,
+                "--flags=--micro-batches=2")
+    if not context.quick:
+        yield truth("gpt2-tiny: recomputation and micro-batches, PyTorch's numbers, equal stages", "gpt2-tiny",
+                    "--ranks=2", "--flags=--checkpoint=layer,--micro-batches=2")
+        for name, precision, *limits in SIXTEEN_BITS:
+            yield truth(f"{name}: {precision}, PyTorch's numbers", name, "--ranks=1", "--stages=0,3", "--steps=4",
+                        f"--precision={precision}", *limits)
     yield truth("mlp: state on the host, same bits", "mlp", "--ranks=2", *TIERS, "params=host,optimizer=host")
     yield truth("mlp: state on disk, same bits", "mlp", "--ranks=2", *TIERS,
                 "params=nvme,optimizer=nvme,gradients=host,activations=host")

@@ -96,8 +96,7 @@ def run_torch(script, *flags):
 
 def torch(context, model, precision, mode, steps):
     """The row of PyTorch: eager or compiled."""
-    names = ("layers", "width", "heads", "vocabulary", "sequence", "batch")
-    sizes = [f"--{name}={getattr(model.sizes, name)}" for name in names]
+    sizes = [f"--{name}={value}" for name, value in vars(model.sizes).items()]
     result = run_torch("torch_step.py", *sizes, f"--steps={steps}", f"--precision={precision}", f"--mode={mode}")
     return [row_of(context, model, precision, f"PyTorch {result['version']}, {mode}", result["seconds"],
                    allocated=f"{result['bytes'] / MIB:.1f} MiB")]
@@ -124,8 +123,7 @@ def all_checks(context):
                    lambda: torch(context, model, precision, mode, steps), 120, least)
 
     yield from both(gpt2(context, "gpt2-124m"), "bf16", 3 if context.quick else 30, 5 if context.quick else 15)
-    model = llama(context)
-    yield f"{model.name}: bf16, a step", lambda: ours(context, model, "bf16", 3 if context.quick else 15), 120, 5
+    yield from both(llama(context), "bf16", 3 if context.quick else 15, 5 if context.quick else 15)
     if not context.quick:
         yield from both(gpt2(context, "gpt2-1.5b"), "bf16", 15, 40)
         yield from both(gpt2(context, "gpt2-124m"), "fp32", 15, 20)

@@ -1,4 +1,5 @@
-"""Times a step of a GPT-2 in PyTorch on its GPU, for comparison, and prints the result as JSON.
+"""Times a step of a GPT-2 or a Llama in PyTorch on its GPU, for comparison, and prints the result as
+JSON.
 
 float32 without TF32, or bf16 by autocast; fused AdamW; the median of the steps after the first five.
 The weights differ from those of Zero's graphs, so only time and memory are comparable. Exits with 3
@@ -12,7 +13,7 @@ import time
 from torch_gpu import import_torch
 
 
-def make_model(torch, size):
+def make_gpt2(torch, size):
     """A GPT-2 with PyTorch's fused attention and one matrix for tokens and classes."""
     nn, functional = torch.nn, torch.nn.functional
 
@@ -49,10 +50,63 @@ def make_model(torch, size):
     return Gpt2()
 
 
+def make_llama(torch, size):
+    """A Llama: rotated and grouped heads, SwiGLU, an own matrix of classes."""
+    nn, functional = torch.nn, torch.nn.functional
+    depth = size.width // size.heads
+
+    def linear(inputs, outputs):
+        return nn.Linear(inputs, outputs, bias=False)
+
+    def rotate(x, cosines, sines):
+        low, high = x.chunk(2, -1)
+        return x * cosines + torch.cat((-high, low), -1) * sines
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.norm2 = nn.RMSNorm(size.width), nn.RMSNorm(size.width)
+            self.query, self.project = linear(size.width, size.width), linear(size.width, size.width)
+            self.key, self.value = (linear(size.width, size.groups * depth) for _ in range(2))
+            self.gate, self.up = linear(size.width, size.hidden), linear(size.width, size.hidden)
+            self.down = linear(size.hidden, size.width)
+
+        def forward(self, x, cosines, sines):
+            batch, length, width = x.shape
+            y = self.norm1(x)
+            query, key, value = (part(y).view(batch, length, -1, depth).transpose(1, 2)
+                                 for part in (self.query, self.key, self.value))
+            mixed = functional.scaled_dot_product_attention(rotate(query, cosines, sines), rotate(key, cosines, sines),
+                                                            value, is_causal=True, enable_gqa=True)
+            x = x + self.project(mixed.transpose(1, 2).reshape(batch, length, width))
+            y = self.norm2(x)
+            return x + self.down(functional.silu(self.gate(y)) * self.up(y))
+
+    class Llama(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tokens, self.classes = nn.Embedding(size.vocabulary, size.width), linear(size.width, size.vocabulary)
+            nn.init.normal_(self.tokens.weight, std=0.02)
+            self.blocks = nn.ModuleList([Block() for _ in range(size.layers)])
+            self.norm = nn.RMSNorm(size.width)
+            angles = torch.outer(torch.arange(size.sequence), 5e5 ** (-torch.arange(0, depth, 2) / depth)).repeat(1, 2)
+            self.register_buffer("cosines", angles.cos())
+            self.register_buffer("sines", angles.sin())
+
+        def forward(self, ids):
+            x, length = self.tokens(ids), ids.shape[1]
+            for block in self.blocks:
+                x = block(x, self.cosines[:length], self.sines[:length])
+            logits = self.classes(self.norm(x))
+            return functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+    return Llama()
+
+
 def measure(torch, size):
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.manual_seed(0)
-    model = make_model(torch, size).cuda()
+    model = (make_llama if size.groups else make_gpt2)(torch, size).cuda()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     forward = torch.compile(model) if size.mode == "compiled" else model
     ids = torch.randint(size.vocabulary, (size.batch, size.sequence), device="cuda")
@@ -74,6 +128,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     for name in ("layers", "width", "heads", "vocabulary", "sequence", "batch", "steps"):
         parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--groups", type=int, default=0, help="heads of keys of a Llama")
+    parser.add_argument("--hidden", type=int, help="width of a Llama's gated layers")
     parser.add_argument("--precision", choices=("fp32", "bf16"), required=True)
     parser.add_argument("--mode", choices=("eager", "compiled"), required=True)
     size = parser.parse_args()
