@@ -219,6 +219,25 @@ int64_t Evaluation::leastOnOtherTiers() const {
                      });
 }
 
+int64_t Evaluation::leastOn(Tier tier) const {
+  ArrayRef<Root> roots = storage->roots();
+  int64_t state = 0, most = 0;
+  for (const Root &root : roots)
+    if (root.tier == tier && root.symbol)
+      state += root.bytes;
+  for (Operation *op : ops) {
+    llvm::SmallDenseSet<int64_t> touched;
+    int64_t bytes = 0;
+    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+      if (const int64_t root = storage->place(value).root;
+          root >= 0 && roots[root].tier == tier && !roots[root].symbol &&
+          roots[root].usage != Usage::Activation && touched.insert(root).second)
+        bytes += roots[root].bytes;
+    most = std::max(most, bytes);
+  }
+  return state + most;
+}
+
 size_t Evaluation::hashProgram() const {
   llvm::DenseMap<Value, size_t> numbers;
   auto number = [&](Value value) {

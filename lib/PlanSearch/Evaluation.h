@@ -104,6 +104,9 @@ public:
   /// Bytes besides state that launches of a micro-batch need at once with the same recomputation
   /// and as many bytes of activations on other tiers, whatever the tiers of state and gradients.
   int64_t leastOnOtherTiers() const;
+  /// Bytes of `tier`, the host or nvme, that any plan of the same placement needs: state and what a
+  /// single op reads and writes besides activations.
+  int64_t leastOn(Tier tier) const;
   /// The op at which most bytes are live.
   std::string peakAt() const;
   /// The values that are live at the peak, largest first.

@@ -136,13 +136,16 @@ PlacementLister::withTiers(const std::vector<PlanChoice> &placements) const {
   auto tiersOf = [&](bool isFree, const Tier &given) {
     return isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(given);
   };
+  // One rank: stage 3 with all parameters on the device is stage 0.
+  const bool isStageZero = options.dataRanks() == 1 && options.plan.isAuto();
   std::vector<PlanChoice> all;
   for (PlanChoice choice : placements) {
     const PlanChoice given = choice;
     const bool isFree = offload.params.isAuto() && choice.stage == 3 && choice.nodeRanks == 0;
     for (Tier params : tiersOf(isFree, given.params))
       for (Tier optimizer : tiersOf(offload.optimizer.isAuto(), given.optimizer)) {
-        if (isFree && offload.optimizer.isAuto() && params > optimizer)
+        if (isFree && ((offload.optimizer.isAuto() && params > optimizer) ||
+                       (isStageZero && params == Tier::Device)))
           continue;
         choice.params = params;
         choice.optimizer = optimizer;

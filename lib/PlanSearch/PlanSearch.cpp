@@ -156,8 +156,9 @@ static int64_t excessOf(TierBytes &host, int64_t given) {
 }
 
 /// Builds the program for `choice`. If optimizer state that fills the host exceeds the budget, less
-/// of it is placed there; the amount that fits depends on all choices.
-FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
+/// of it is placed there; the amount that fits depends on all choices. Without `mayBeEmpty` the
+/// program exceeds the budget if no amount fits.
+FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice, bool mayBeEmpty) {
   for (int turn = 1;; ++turn) {
     ++evaluated;
     FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, options, machine);
@@ -169,6 +170,8 @@ FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice) {
     if (excess == 0)
       return evaluation;
     filled = std::max<int64_t>(cost.optimizerOnHost - excess, 0);
+    if (filled == 0 && !mayBeEmpty)
+      return evaluation;
   }
 }
 
@@ -183,7 +186,7 @@ LogicalResult PlanSearch::addFilledHost(Placement placement) {
   const int64_t given = options.plan.hostBudget.getValue();
   PlanChoice &choice = placement.choice;
   choice.optimizerHost = given;
-  FailureOr<Evaluation> evaluation = make(choice);
+  FailureOr<Evaluation> evaluation = make(choice, /*mayBeEmpty=*/false);
   if (failed(evaluation))
     return failure();
   const bool fits = excessOf(evaluation->getCost().host, given) == 0;
@@ -200,13 +203,18 @@ LogicalResult PlanSearch::addPlans(const Placement &placement, Evaluation &evalu
   if (plans.empty() || own.total() < floor.total())
     floor = own;
   const int64_t least = own.state + std::max(own.launch, evaluation.leastWorking());
+  OffDevice elsewhere = placement.least;
+  // How much state fills the host is another for each plan.
+  if (!placement.choice.optimizerHost)
+    elsewhere = {std::max(elsewhere.host, evaluation.leastOn(Tier::Host)),
+                 std::max(elsewhere.nvme, evaluation.leastOn(Tier::Nvme))};
   Plan &first = plans.emplace_back();
   first.choice = placement.choice;
   first.cost = std::move(evaluation.getCost());
   first.leastSeconds = leastSeconds(first.cost->time, 0, machine);
   first.leastBytes = first.cost->device.least();
   first.state = own.state;
-  first.least = placement.least;
+  first.least = elsewhere;
   if (options.offload.activations.isAuto())
     addSwaps(first, least);
   if (!ladder)
@@ -283,15 +291,17 @@ LogicalResult PlanSearch::simulatePacked(Plan &plan) {
 static constexpr double kNearlyFastest = 0.01;
 static constexpr int64_t kMostPackedOps = 100'000;
 
-/// A brief search ends after so many programs with so many ops in all.
-static constexpr int64_t kMostBriefOps = 200'000, kMostBriefPrograms = 20;
+/// A search for any plan that fits builds so many programs in the order of memory, or more as long
+/// as they have so many ops in all; once one fits, a few in the order of time.
+static constexpr int64_t kFittingPrograms = 16, kFittingOps = 24'000;
+static constexpr size_t kFasterPrograms = 8;
 
 /// Visits plans in order of their seconds: lower bounds, then those that wait for operands only,
 /// and at last those of packed values. A plan is refined as long as no other may be faster.
-FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds,
-                                                      bool isBrief) {
-  if (failed(listUpTo(budget)))
-    return failure();
+/// `mostBuilt`: ends without a plan once the search has built so many programs, and takes the first
+/// that fits.
+FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double seconds,
+                                                    std::optional<size_t> mostBuilt) {
   using Entry = std::tuple<double, size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   for (auto [index, plan] : llvm::enumerate(plans))
@@ -308,8 +318,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
         (plan.cost && !fits(*plan.cost, budget)))
       continue;
     if (!plan.cost) {
-      const auto programs = int64_t(evaluated);
-      if (isBrief && programs >= kMostBriefPrograms && programs * numOps >= kMostBriefOps)
+      if (mostBuilt && evaluated >= *mostBuilt)
         break;
       if (failed(evaluate(plan)))
         return failure();
@@ -322,16 +331,39 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, doub
     if (plan.cost->time.seconds < seconds) {
       seconds = plan.cost->time.seconds;
       best = &plan.choice;
-      if (isBrief)
+      if (mostBuilt)
         return best;
     }
   }
   return best;
 }
 
+FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
+  if (failed(listUpTo(budget)))
+    return failure();
+  return findFirst(budget, seconds, /*mostBuilt=*/std::nullopt);
+}
+
+FailureOr<const PlanChoice *> PlanSearch::findFitting(const Budget &budget) {
+  const int64_t below = budget.memory ? int64_t(budget.memory) + 1 : INT64_MAX;
+  const auto most = size_t(std::max(kFittingPrograms, kFittingOps / numOps));
+  FailureOr<const PlanChoice *> fitting = findSmall(budget, below, evaluated + most);
+  if (failed(fitting) || !*fitting)
+    return fitting;
+  auto plan = llvm::find_if(plans, [&](const Plan &p) { return &p.choice == *fitting; });
+  if (failed(simulatePacked(*plan)))
+    return failure();
+  FailureOr<const PlanChoice *> faster =
+      findFirst(budget, plan->cost->time.seconds, evaluated + kFasterPrograms);
+  return failed(faster) || *faster ? faster : fitting;
+}
+
 /// Visits plans in order of their lower bounds. A plan is refined as long as its lower bound is the
 /// minimum of all. The plans of one placement are listed in any case, for the floor.
-FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int64_t below) {
+/// `mostBuilt`: takes the first that fits, and ends without one once the search has built so many
+/// programs.
+FailureOr<const PlanChoice *> PlanSearch::findSmall(const Budget &budget, int64_t below,
+                                                    std::optional<size_t> mostBuilt) {
   using Entry = std::tuple<int64_t, double, size_t>; // bytes at least; of equals the fastest first
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   auto push = [&](size_t index) {
@@ -341,9 +373,15 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int
   Budget others = budget;
   others.memory = 0;
   while (true) {
-    for (; pushed < plans.size(); ++pushed)
-      if (plans[pushed].least.fit(budget))
+    for (; pushed < plans.size(); ++pushed) {
+      Plan &plan = plans[pushed];
+      if (mostBuilt && plan.cost && fits(*plan.cost, budget))
+        return &plan.choice;
+      if (plan.least.fit(budget))
         push(pushed);
+    }
+    if (mostBuilt && evaluated >= *mostBuilt)
+      return static_cast<const PlanChoice *>(nullptr);
     const int64_t bound = std::min(below, open.empty() ? INT64_MAX : std::get<0>(open.top()));
     const auto next = llvm::find_if(
         unlisted, [&](const Placement &placement) { return placement.least.fit(budget); });
@@ -362,6 +400,8 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int
       raiseBound(plan);
       if (plan.leastBytes == bound && failed(evaluate(plan)))
         return failure();
+      if (mostBuilt && plan.cost && fits(*plan.cost, budget))
+        return &plan.choice;
     } else if (!fits(*plan.cost, others)) {
       continue;
     } else if (plan.cost->device.isPacked() && plan.leastBytes == plan.cost->device.packed()) {
@@ -371,6 +411,10 @@ FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int
     }
     push(index);
   }
+}
+
+FailureOr<const PlanChoice *> PlanSearch::findSmallest(const Budget &budget, int64_t below) {
+  return findSmall(budget, below, /*mostBuilt=*/std::nullopt);
 }
 
 LogicalResult PlanSearch::evaluateAll() {

@@ -39,11 +39,11 @@ public:
   /// The plan with the shortest step among those that fit, if it is shorter than `seconds`, or
   /// null. The result is exact: a plan that is not evaluated cannot be faster or does not fit, or
   /// is of a placement that gives the program of another one, without recomputation.
-  /// A brief search takes the first that fits of those which may be the fastest, and may end
-  /// without one.
   llvm::FailureOr<const PlanChoice *>
-  findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity(),
-              bool isBrief = false);
+  findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
+  /// A plan that fits, or null; a plan may fit all the same, since the search builds few programs.
+  /// Those that may need the least memory of the device come first, then faster ones.
+  llvm::FailureOr<const PlanChoice *> findFitting(const Budget &budget);
   /// The plan that needs the least memory of the device among those that fit the other budgets, if
   /// it needs less than `below`, or null.
   llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget, int64_t below = INT64_MAX);
@@ -93,6 +93,10 @@ private:
     OffDevice least;        ///< of other tiers: state alone
   };
 
+  llvm::FailureOr<const PlanChoice *> findFirst(const Budget &budget, double seconds,
+                                                std::optional<size_t> mostBuilt);
+  llvm::FailureOr<const PlanChoice *> findSmall(const Budget &budget, int64_t below,
+                                                std::optional<size_t> mostBuilt);
   llvm::LogicalResult addPlans(Placement placement);
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(Placement placement);
@@ -100,7 +104,7 @@ private:
   llvm::LogicalResult listUpTo(const Budget &budget);
   void addSwaps(Plan &first, int64_t least);
   void raiseBound(Plan &plan) const;
-  llvm::FailureOr<Evaluation> make(PlanChoice &choice);
+  llvm::FailureOr<Evaluation> make(PlanChoice &choice, bool mayBeEmpty = true);
   llvm::LogicalResult evaluate(Plan &plan);
   llvm::LogicalResult simulatePacked(Plan &plan);
   llvm::LogicalResult evaluateAll();

@@ -6,6 +6,7 @@
 #include "zero/Planning/ByteSize.h"
 #include "zero/Transforms/Plan.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -17,8 +18,11 @@ namespace zero {
 static constexpr size_t kShownValues = 5;
 static constexpr size_t kShownFixes = 4;
 
+/// A larger budget of a tier that helps is known to this part of the present one.
+static constexpr uint64_t kNearestPart = 8;
+
 static std::string bytesText(int64_t bytes) {
-  return planning::formatBytes(double(bytes)) + " (" + std::to_string(bytes) + " bytes)";
+  return std::to_string(bytes) + " bytes (" + planning::formatBytes(double(bytes)) + ")";
 }
 
 namespace {
@@ -28,7 +32,7 @@ struct Fix {
   std::string flags;
   bool wantsRanks;
   double seconds;
-  int64_t bytes;
+  int64_t device, host, nvme;
 };
 
 /// Tries changes of the options, one at a time.
@@ -41,46 +45,107 @@ public:
   LogicalResult run();
   /// The changes that fit: those without more ranks first, then by time of a step.
   std::vector<Fix> findFixes();
+  /// Whether a larger budget of the host or of the disk helps.
+  bool isLimitedByTier() const { return limitedByTier; }
 
 private:
+  using Flags = ArrayRef<std::pair<StringRef, std::string>>;
+  /// With `flags`, described as `text`. Returns whether a plan fits.
+  FailureOr<bool> attempt(Flags flags, const Twine &text);
   LogicalResult attempt(StringRef flag, const Twine &value);
-  LogicalResult attemptMore(StringRef flag, uint64_t now);
+  LogicalResult attemptTiers();
+  LogicalResult attemptMoreOf(StringRef flag, uint64_t now);
+  LogicalResult attemptMoreRanks();
 
   ModuleOp module;
   const PlanSearch &known;
   const PhaseOptions &options;
   const planning::Machine &machine;
   std::vector<Fix> fixes;
+  bool limitedByTier = false;
 };
 
 } // namespace
 
-LogicalResult FixSearch::attempt(StringRef flag, const Twine &value) {
+FailureOr<bool> FixSearch::attempt(Flags flags, const Twine &text) {
   PhaseOptions changed;
   changed.copyOptionValuesFrom(options);
-  if (!changed.set(flag, value.str()).empty())
-    return success();
+  for (const auto &[flag, value] : flags)
+    if (!changed.set(flag, value).empty())
+      return false;
   PlanSearch search(module, changed, machine);
   if (failed(search.prepare(&known)))
     return failure();
-  FailureOr<const PlanChoice *> found = search.findFastest(
-      budgetOf(changed), std::numeric_limits<double>::infinity(), /*isBrief=*/true);
+  const Budget budget = budgetOf(changed);
+  FailureOr<const PlanChoice *> found = search.findFitting(budget);
   if (failed(found))
     return failure();
-  if (*found) {
-    PlanCost &cost = search.costOf(*found);
-    const std::string text = value.str();
-    fixes.push_back({("--" + flag + (text == "true" ? "" : "=" + text)).str(), flag == "ranks",
-                     cost.time.seconds, cost.device.packed()});
+  if (!*found)
+    return false;
+  PlanCost &cost = search.costOf(*found);
+  fixes.push_back({("--" + text).str(), flags.front().first == "ranks", cost.time.seconds,
+                   cost.device.packed(), cost.host.packed(), cost.nvme.packed()});
+  return true;
+}
+
+LogicalResult FixSearch::attempt(StringRef flag, const Twine &value) {
+  const std::string text = value.str();
+  return attempt({{flag, text}}, text == "true" ? Twine(flag) : flag + "=" + Twine(text));
+}
+
+/// What --offload=auto does, at stage 3: else parameters stay on the device.
+LogicalResult FixSearch::attemptTiers() {
+  SmallVector<std::pair<StringRef, std::string>> flags;
+  std::string text;
+  if (!options.plan.isAuto() && options.place.stage == 0) {
+    flags.emplace_back(options.plan.zero.ArgStr, "auto");
+    text = "zero=auto --";
+  } else if (!options.plan.isAuto() && options.place.stage < 3) {
+    flags.emplace_back("zero-stage", "3");
+    text = "zero-stage=3 --";
+  }
+  for (const phase::TierOption *tier : options.offload.chosen())
+    if (tier->is(Tier::Device))
+      flags.emplace_back(tier->ArgStr, "auto");
+  return attempt(flags, text + "offload=auto");
+}
+
+/// Twice or eight times as much of a tier, if a plan fits then, and less of it as long as that
+/// halves the addition.
+LogicalResult FixSearch::attemptMoreOf(StringRef flag, uint64_t now) {
+  auto attemptWith = [&](uint64_t bytes) {
+    return attempt({{flag, std::to_string(bytes)}}, flag + "=" + planning::formatByteFlag(bytes));
+  };
+  uint64_t least = now, enough = 0;
+  for (uint64_t times : {2, 8}) {
+    FailureOr<bool> fits = attemptWith(times * now);
+    if (failed(fits))
+      return failure();
+    if (*fits) {
+      limitedByTier = true;
+      enough = times * now;
+      break;
+    }
+    least = times * now;
+  }
+  while (enough > least + now / kNearestPart) {
+    const uint64_t middle = planning::roundUpLike(least + (enough - least) / 2, now);
+    if (middle >= enough)
+      break;
+    FailureOr<bool> fits = attemptWith(middle);
+    if (failed(fits))
+      return failure();
+    if (*fits)
+      fixes.erase(fixes.end() - 2);
+    (*fits ? enough : least) = middle;
   }
   return success();
 }
 
-/// Twice or eight times as much, if a plan fits then.
-LogicalResult FixSearch::attemptMore(StringRef flag, uint64_t now) {
+LogicalResult FixSearch::attemptMoreRanks() {
   const size_t before = fixes.size();
   for (uint64_t times : {2, 8})
-    if (before == fixes.size() && failed(attempt(flag, Twine(times * now))))
+    if (before == fixes.size() && failed(attempt("ranks", Twine(times * options.dataRanks()))))
       return failure();
   return success();
 }
@@ -90,18 +155,18 @@ LogicalResult FixSearch::run() {
   if (options.offload.anyAuto()) {
     const phase::PlanOptions &plan = options.plan;
     if (const uint64_t host = plan.hostBudget.getValue();
-        host && known.exceeds({0, 0, host, 0}) && failed(attemptMore("host-budget", host)))
+        host && known.exceeds({0, 0, host, 0}) && failed(attemptMoreOf("host-budget", host)))
       return failure();
     if (const uint64_t disk = plan.nvmeBudget.getValue();
-        disk && known.exceeds({0, 0, 0, disk}) && failed(attemptMore("nvme-budget", disk)))
+        disk && known.exceeds({0, 0, 0, disk}) && failed(attemptMoreOf("nvme-budget", disk)))
       return failure();
-    return attemptMore("ranks", options.dataRanks());
+    return attemptMoreRanks();
   }
   LogicalResult result = success();
   // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.
   if (std::optional<FittingTiles> fitting = readFittingTiles(module))
     fixes.push_back({"--tile-params-over=" + std::to_string(fitting->limit), false,
-                     fitting->seconds, fitting->bytes});
+                     fitting->seconds, fitting->bytes, 0, 0});
   auto tryIt = [&](StringRef flag, const Twine &value) {
     if (succeeded(result))
       result = attempt(flag, value);
@@ -111,9 +176,14 @@ LogicalResult FixSearch::run() {
       !options.import.forwardOnly)
     tryIt("checkpoint", "auto");
   if (options.kernels.device == Device::Cpu && !options.import.forwardOnly) {
-    if (options.offload.activations.is(Tier::Device))
+    const size_t before = fixes.size();
+    if (succeeded(result))
+      result = attemptTiers();
+    // If a choice among all tiers helps, one of them alone is not better.
+    const bool helps = fixes.size() > before;
+    if (!helps && options.offload.activations.is(Tier::Device))
       tryIt("offload-activations", "host");
-    if (options.offload.optimizer.is(Tier::Device))
+    if (!helps && options.offload.optimizer.is(Tier::Device))
       tryIt("offload-optimizer", "host");
   }
   const bool isFixed = !options.plan.isAuto();
@@ -144,10 +214,11 @@ static LogicalResult refuseActivations(ModuleOp module, PlanSearch &search, cons
   FailureOr<int64_t> least = search.findLeastActivations();
   if (failed(least))
     return failure();
-  return emitError(module.getLoc()) << "--activation-budget=" << budget.activations
-                                    << ": no plan saves so little for backward, including inputs; "
-                                       "the smallest budget with a plan is "
-                                    << *least;
+  return emitError(module.getLoc())
+         << "--activation-budget=" << planning::formatByteFlag(budget.activations)
+         << ": no plan saves so little for backward, including inputs; "
+            "the smallest budget with a plan is "
+         << bytesText(*least);
 }
 
 /// Reports that every plan exceeds the budget of another tier: of the disk, if plans exist that
@@ -160,18 +231,19 @@ static LogicalResult refuseTiers(ModuleOp module, PlanSearch &search, const Budg
       return failure();
     if (*disk)
       return emitError(module.getLoc())
-             << "--nvme-budget=" << budget.nvme
+             << "--nvme-budget=" << planning::formatByteFlag(budget.nvme)
              << ": no plan fits into so much of the disk; the smallest budget with a plan is "
-             << **disk;
+             << bytesText(**disk);
   }
   FailureOr<std::optional<int64_t>> host =
       search.findLeast(&PlanCost::host, {0, budget.activations, 0, budget.nvme});
   if (failed(host))
     return failure();
   auto error = emitError(module.getLoc());
-  error << "--host-budget=" << budget.host << ": no plan fits into this much host memory";
+  error << "--host-budget=" << planning::formatByteFlag(budget.host)
+        << ": no plan fits into this much host memory";
   if (*host)
-    error << "; the smallest budget with a plan is " << **host;
+    error << "; the smallest budget with a plan is " << bytesText(**host);
   return error;
 }
 
@@ -198,6 +270,36 @@ static FailureOr<Evaluation> confirm(ModuleOp module, const PlanChoice &choice,
   }
 }
 
+/// What else limits plans: " with --host-budget=700MiB, and with tiles of up to 4 KiB".
+static std::string otherLimits(ModuleOp module, const PhaseOptions &options, const Budget &budget) {
+  SmallVector<std::string> limits;
+  if (budget.host)
+    limits.push_back("--host-budget=" + planning::formatByteFlag(budget.host));
+  if (budget.nvme)
+    limits.push_back("--nvme-budget=" + planning::formatByteFlag(budget.nvme));
+  if (const uint64_t tiles = tileLimit(module, options))
+    limits.push_back("tiles of up to " + planning::formatBytes(double(tiles)));
+  return limits.empty() ? "" : " with " + llvm::join(limits, " and ");
+}
+
+/// Says which changes of the options help: those that were tried, and a budget of `peak` bytes.
+static void noteFixes(InFlightDiagnostic &error, FixSearch &search, uint64_t peak, double seconds) {
+  std::vector<Fix> fixes = search.findFixes();
+  fixes.resize(std::min(fixes.size(), kShownFixes));
+  std::string text;
+  for (const Fix &fix : fixes) {
+    text += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
+                          planning::formatBytes(double(fix.device)));
+    if (fix.host)
+      text += ", " + planning::formatBytes(double(fix.host)) + " of the host";
+    if (fix.nvme)
+      text += ", " + planning::formatBytes(double(fix.nvme)) + " of the disk";
+  }
+  text += llvm::formatv("\n  --memory-budget={0}: {1:F4} s a step", planning::formatByteFlag(peak),
+                        seconds);
+  error.attachNote() << "options with a plan that fits:" << text;
+}
+
 LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *known,
                      const PhaseOptions &options, const Budget &budget,
                      const planning::Machine &machine) {
@@ -214,12 +316,15 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *know
   if (failed(evaluation) || failed(fixes.run()))
     return failure();
   InFlightDiagnostic error = emitError(module.getLoc());
-  error << "--memory-budget=" << budget.memory << ": no plan fits into "
-        << planning::formatBytes(double(budget.memory)) << " on each rank";
+  error << "--memory-budget=" << planning::formatByteFlag(budget.memory)
+        << ": no plan fits on each rank" << otherLimits(module, options, budget)
+        << "; the smallest budget with a plan is " << bytesText(peak);
+  noteFixes(error, fixes, planning::roundUpLike(uint64_t(peak), budget.memory), cost.time.seconds);
+  if (fixes.isLimitedByTier())
+    error.attachNote()
+        << "plans with less on the device need more on other tiers than their budgets "
+           "allow";
   const uint64_t tiles = tileLimit(module, options);
-  if (tiles)
-    error << " with tiles of up to " << planning::formatBytes(double(tiles));
-  error << "; the smallest budget with a plan is " << peak;
   if (std::optional<FittingTiles> fitting = readFittingTiles(module); fitting && tiles)
     error.attachNote() << "tiles of up to " << planning::formatBytes(double(tiles))
                        << " are too large for this budget: with --tile-params-over="
@@ -230,21 +335,13 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *know
   for (const LiveValue &value : values)
     live +=
         "\n  " + bytesText(value.bytes) + ", " + usageName(value.usage).str() + ": " + value.name;
-  error.attachNote() << "its peak of " << bytesText(peak) << " is at '" << evaluation->peakAt()
+  error.attachNote() << "the smallest plan has its peak at '" << evaluation->peakAt()
                      << "'; the largest live values there:" << live;
   const MemoryFloor floor = readTilesFloor(module).value_or(search.getFloor());
   error.attachNote() << "every plan needs at least " << bytesText(floor.total()) << ": "
                      << bytesText(floor.state) << " of state during the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and uses as workspace";
-  std::string fitting =
-      llvm::formatv("--memory-budget={0}: {1:F4} s a step", peak, cost.time.seconds);
-  std::vector<Fix> found = fixes.findFixes();
-  found.resize(std::min(found.size(), kShownFixes));
-  for (const Fix &fix : found)
-    fitting += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
-                             planning::formatBytes(double(fix.bytes)));
-  error.attachNote() << "options with a plan that fits:\n  " << fitting;
   return failure();
 }
 

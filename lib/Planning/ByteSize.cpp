@@ -78,4 +78,19 @@ std::string formatBytes(double bytes, int digits) {
   return text.data();
 }
 
+std::string formatByteFlag(uint64_t bytes) {
+  for (auto unit = kUnits.rbegin(); unit != kUnits.rend() && unit->name.size() > 1 && bytes; ++unit)
+    if (bytes % uint64_t(unit->bytes) == 0)
+      return std::to_string(bytes / uint64_t(unit->bytes)) + std::string(unit->name);
+  return std::to_string(bytes);
+}
+
+uint64_t roundUpLike(uint64_t bytes, uint64_t like) {
+  for (const uint64_t unit :
+       {uint64_t(1) << 20, uint64_t(1000'000), uint64_t(1) << 10, uint64_t(1000)})
+    if (like % unit == 0)
+      return (bytes + unit - 1) / unit * unit;
+  return bytes;
+}
+
 } // namespace zero::planning

@@ -95,7 +95,7 @@ def check_refusal(checks, graph, ranks, memory, flags, helps=()):
     arena = certificate(run_tool(*command, f"--memory-budget={smallest}"))["device"]["arena"]
     checks.that(arena <= smallest, f"{label}: {arena} bytes with a budget of {smallest}")
     for name in helps:
-        option = re.search(rf"\n  ({name}=\d+): ", text)[1]
+        option = re.search(rf"\n  ({name}=\w+): ", text)[1]
         run_tool(*[word for word in map(str, command) if not word.startswith(name)],
                  f"--memory-budget={memory}", option)
 

@@ -21,6 +21,14 @@ std::optional<uint64_t> parseByteSize(std::string_view text);
 /// "327.40 MiB": `digits` digits after the point, whole bytes below 1024.
 std::string formatBytes(double bytes, int digits = 2);
 
+/// "700MiB", "60MB", "5666400768": exactly so many bytes as the value of a flag, in the largest
+/// unit that needs no fraction.
+std::string formatByteFlag(uint64_t bytes);
+
+/// `bytes` rounded up to whole MiB, KiB, MB or KB if `like`, the value that a user gave, has whole
+/// ones.
+uint64_t roundUpLike(uint64_t bytes, uint64_t like);
+
 } // namespace zero::planning
 
 #endif // ZERO_PLANNING_BYTESIZE_H
