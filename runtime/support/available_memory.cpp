@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <fstream>
 #include <initializer_list>
+#include <linux/magic.h>
 #include <string_view>
+#include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace zero::rt {
@@ -26,11 +29,11 @@ static std::optional<uint64_t> sumOf(const std::string &path,
   return sum;
 }
 
-static constexpr char kMemory[] = "/proc/meminfo";
-static constexpr uint64_t kUnit = 1024; ///< of its numbers
+static constexpr char kMemory[] = "/proc/meminfo", kProcess[] = "/proc/self/status";
+static constexpr uint64_t kUnit = 1024; ///< of their numbers
 
 uint64_t ownMemory() {
-  return kUnit * sumOf("/proc/self/status", {"RssAnon:", "RssShmem:", "VmPTE:"}).value_or(0);
+  return kUnit * sumOf(kProcess, {"RssAnon:", "RssShmem:", "VmPTE:"}).value_or(0);
 }
 
 bool hasSwap() { return sumOf(kMemory, {"SwapTotal:"}).value_or(0) > 0; }
@@ -83,9 +86,34 @@ std::optional<MemoryLimit> memoryLimit() {
   return least;
 }
 
+std::optional<ProcessLimit> processLimit() {
+  std::optional<ProcessLimit> least;
+  auto add = [&](int resource, const char *command, std::string_view used) {
+    rlimit limit{};
+    if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+      return;
+    const ProcessLimit found{command, limit.rlim_cur, kUnit * sumOf(kProcess, {used}).value_or(0)};
+    if (!least || found.left() < least->left())
+      least = found;
+  };
+  add(RLIMIT_AS, "ulimit -v", "VmSize:");
+  add(RLIMIT_DATA, "ulimit -d", "VmData:");
+  return least;
+}
+
 uint64_t availableMemory() {
-  const std::optional<MemoryLimit> limit = memoryLimit();
-  return std::min(availableOfKernel(), limit ? limit->left() : UINT64_MAX);
+  uint64_t available = availableOfKernel();
+  if (const auto limit = memoryLimit())
+    available = std::min(available, limit->left());
+  if (const auto limit = processLimit())
+    available = std::min(available, limit->left());
+  return available;
+}
+
+bool isInMemory(const std::string &path) {
+  struct statfs status{};
+  return ::statfs(path.c_str(), &status) == 0 &&
+         (status.f_type == TMPFS_MAGIC || status.f_type == RAMFS_MAGIC);
 }
 
 } // namespace zero::rt

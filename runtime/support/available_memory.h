@@ -21,6 +21,18 @@ struct MemoryLimit {
 /// The limit that leaves the least, if there is one.
 std::optional<MemoryLimit> memoryLimit();
 
+/// A limit of this process alone (getrlimit(2)): of its address space or of its data.
+struct ProcessLimit {
+  const char *command; ///< that shows and sets it: "ulimit -v"
+  uint64_t bytes = 0;
+  uint64_t used = 0;
+
+  uint64_t left() const { return bytes - (used < bytes ? used : bytes); }
+};
+
+/// The limit that leaves the least, if there is one.
+std::optional<ProcessLimit> processLimit();
+
 /// Bytes that this process has taken and the kernel cannot drop: heap, stacks, shared memory and
 /// page tables. 0 where proc(5) does not say.
 uint64_t ownMemory();
@@ -29,8 +41,11 @@ uint64_t ownMemory();
 bool hasSwap();
 
 /// Bytes that this machine can give without swapping (MemAvailable of proc(5)), at most what the
-/// limits of the process's control groups leave.
+/// limits of the process and of its control groups leave.
 uint64_t availableMemory();
+
+/// Whether files at `path` are in memory, as in tmpfs.
+bool isInMemory(const std::string &path);
 
 } // namespace zero::rt
 

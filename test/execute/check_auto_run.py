@@ -6,21 +6,24 @@ usage: check_auto_run.py DATA WORK
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from zero_test import Checks, Graph
 
 STEPS = 2
+MIB = 1 << 20
 
 
-def run(graph, cache, *flags):
-    """Exit code and output of a run that caches in `cache`."""
+def run(graph, cache, *flags, enter=None):
+    """Exit code and output of a run that caches in `cache`; enter() is called in its process."""
     done = subprocess.run(
         ["zero-run", graph.folder / "model.onnx", graph.data_flag, f"--steps={STEPS}",
-         "--optimizer=adamw", *flags], capture_output=True, text=True,
+         "--optimizer=adamw", *flags], capture_output=True, text=True, preexec_fn=enter,
         env={**os.environ, "XDG_CACHE_HOME": str(cache)})
     return done.returncode, done.stdout + done.stderr
 
@@ -52,6 +55,30 @@ def check_tiers(checks, graph, cache):
     checks.that(code == 0 and "nvme of each rank" in text, text)
     code, text = run(graph, cache, *budgets)
     checks.that(code != 0 and "no plan fits" in text and "nvme of each rank" not in text, text)
+
+
+def check_memory_disk(checks, graph, cache):
+    """Files in memory are no disk."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        code, text = run(graph, cache, "--auto", "--memory-budget=1300KB", "--host-budget=900KB",
+                         f"--nvme-dir={folder}")
+    checks.that(code != 0 and f"warning: files in '{folder}' are in memory" in text and
+                "no plan fits" in text, text)
+
+
+def check_limits(checks, graph, cache):
+    """Budgets are parts of what ulimit leaves, and a run keeps within it."""
+    for kind, bytes in ((resource.RLIMIT_AS, 1200 * MIB), (resource.RLIMIT_DATA, 400 * MIB)):
+        code, text = run(graph, cache, "--auto", "--ranks=2",
+                         enter=lambda: resource.setrlimit(kind, (bytes, bytes)))
+        budgets = re.findall(r"^(?:memory|host)-budget of each rank: ([\d.]+) MiB", text, re.MULTILINE)
+        checks.that(code == 0 and len(budgets) == 2 and
+                    2 * MIB * sum(map(float, budgets)) < bytes, f"{bytes}: {text}")
+    executable = graph.compile(0, 2)
+    done = subprocess.run(["zero-run", executable, graph.data_flag, "--check-memory"],
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (4 * MIB,) * 2),
+                          capture_output=True, text=True)
+    checks.that(done.returncode != 0 and "(ulimit -d)" in done.stderr, done.stderr)
 
 
 def check_cache(checks, graph, cache):
@@ -87,6 +114,8 @@ def main():
     shutil.rmtree(cache, ignore_errors=True)
     check_runs(checks, graph, cache)
     check_tiers(checks, graph, cache)
+    check_memory_disk(checks, graph, cache)
+    check_limits(checks, graph, cache)
     check_cache(checks, graph, cache)
     check_refusals(checks, graph, cache)
     checks.finish()

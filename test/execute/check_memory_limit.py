@@ -49,6 +49,18 @@ def check(checks, data, work, name, ranks, processes, *flags):
                           "raise the limit", errors), f"{label}, too small: {errors}")
 
 
+def check_automatic(checks, data, work):
+    """--auto plans for the group, not for the machine."""
+    graph = Graph(data, "gpt2-mini", work)
+    for limit in (160 * MIB, 512 * MIB):
+        code, output, errors = run(graph, graph.folder / "model.onnx", limit, "--auto",
+                                   "--optimizer=adamw", "--ranks=1")
+        budgets = re.findall("^(?:memory|host)-budget of each rank: ([0-9.]+) MiB", output, re.MULTILINE)
+        checks.that(len(budgets) == 2 and sum(map(float, budgets)) * MIB < limit, f"{limit}: {output}")
+        # A group that is too small is an error, and not the end by the kernel.
+        checks.that(code == 0 or (code == 1 and "error" in errors), f"{limit}: {code}: {output}{errors}")
+
+
 def main():
     checks = Checks()
     data, work = Path(sys.argv[1]), Path(sys.argv[2])
@@ -58,6 +70,7 @@ def main():
     check(checks, data, work, "gpt2-mini", 4, 1)
     check(checks, data, work, "llama-tiny", 2, 1, "--offload-optimizer=host")
     check(checks, data, work, "resnet-tiny", 1, 1)
+    check_automatic(checks, data, work)
     checks.finish()
 
 

@@ -114,7 +114,13 @@ static void addBudgets(const Options &options, uint64_t ranks, std::vector<std::
   };
   add("memory-budget", kDevicePart);
   add("host-budget", kHostPart);
-  if (options.nvmeDir.empty() && !isGiven(options, "nvme-budget"))
+  const bool isMemory = !options.nvmeDir.empty() && isInMemory(options.nvmeDir);
+  if (isMemory)
+    std::fprintf(stderr,
+                 "zero-run: warning: files in '%s' are in memory: with --auto nothing is placed "
+                 "there\n",
+                 escape(options.nvmeDir).c_str());
+  if ((options.nvmeDir.empty() || isMemory) && !isGiven(options, "nvme-budget"))
     words.push_back("--nvme-budget=1"); // no disk is given: nothing fits there
 }
 

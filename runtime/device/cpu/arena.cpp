@@ -2,6 +2,8 @@
 
 #include "runtime/device/cpu/arena.h"
 
+#include "runtime/support/available_memory.h"
+
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -45,8 +47,15 @@ Status reserveHostMemory(uint64_t bytes, bool guarded, bool resident,
   void *address =
       ::mmap(nullptr, mapped, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   auto failure = [&](int error) {
-    return fail(ZERO_RT_IO, "cannot reserve %llu bytes of memory: %s",
-                static_cast<unsigned long long>(bytes), std::strerror(error));
+    const auto limit = processLimit();
+    const std::string limited =
+        limit && limit->left() < mapped
+            ? format("; the process may take %llu bytes, and has %llu (%s)",
+                     static_cast<unsigned long long>(limit->bytes),
+                     static_cast<unsigned long long>(limit->used), limit->command)
+            : "";
+    return fail(ZERO_RT_IO, "cannot reserve %llu bytes of memory: %s%s",
+                static_cast<unsigned long long>(bytes), std::strerror(error), limited.c_str());
   };
   if (address == MAP_FAILED)
     return failure(errno);
