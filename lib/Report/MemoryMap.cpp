@@ -127,8 +127,11 @@ void Mapper::mapCommands() {
       StepPart part = partOf(&op);
       if (part == StepPart::Epilogue)
         scope = "";
-      scope = scopes.ofCommand(&op).value_or(scope);
-      map.commands.push_back({nameOf(&op).str(), kindOf(&op), scope.str(), part});
+      const std::optional<StringRef> own = scopes.ofCommand(&op);
+      map.commands.push_back({nameOf(&op).str(), kindOf(&op), own.value_or(scope).str(), part});
+      // Gathers and transfers begin before their module is computed.
+      if (own && isa<LaunchOp>(op))
+        scope = *own;
     }
     commandAt.push_back(map.commands.size() - 1);
   }

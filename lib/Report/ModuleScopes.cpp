@@ -45,7 +45,14 @@ void ModuleScopes::add(StringRef symbol, StringRef scope) {
     it->second = "";
 }
 
-/// The scope of the parameter that `value` is, through gathers, slices and reshapes.
+/// What the transfers of `value` to other tiers begin with.
+static Value throughTransfers(Value value) {
+  while (auto transfer = value.getDefiningOp<TransferOp>())
+    value = transfer.getInput();
+  return value;
+}
+
+/// The scope of the parameter that `value` is, through gathers, transfers, slices and reshapes.
 std::optional<StringRef> ModuleScopes::ofValue(Value value) const {
   value = throughReshapes(value);
   std::optional<int64_t> start;
@@ -53,8 +60,9 @@ std::optional<StringRef> ModuleScopes::ofValue(Value value) const {
     start = member.getStart();
     value = member.getBucket();
   }
+  value = throughTransfers(value);
   if (auto collective = value.getDefiningOp<CollectiveOpInterface>())
-    value = collective.getSource();
+    value = throughTransfers(collective.getSource());
   if (auto slice = value.getDefiningOp<OwnSliceOp>())
     value = slice.getInput();
   auto read = value.getDefiningOp<ReadOp>();
