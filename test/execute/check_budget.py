@@ -1,6 +1,8 @@
 """A budget is kept or rejected, and no plan is slower than one for a smaller budget.
 
-usage: check_budget.py DATA WORK
+usage: check_budget.py DATA WORK [BUDGETS]
+
+BUDGETS: from ample to infeasible, of each model (10).
 """
 
 import re
@@ -9,8 +11,6 @@ import sys
 from zero_test import Checks, Failed, Graph, run_tool
 
 ALIGNMENT = 256  # bytes: alignment of values in the arena
-SWEEP = 20  # budgets, from ample to infeasible
-AUTO_SWEEP = 10  # from the budget that keeps everything to the smallest
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--checkpoint=auto"]
 
 
@@ -66,7 +66,7 @@ def check_run(checks, label, graph, stage, ranks, budget, kept):
                     f"{label}: rank {rank} takes {stats['arena_bytes']}")
 
 
-def sweep(checks, graph, stage, ranks):
+def sweep(checks, graph, stage, ranks, budgets):
     label = f"{graph.name} stage {stage} on {ranks}"
     kept = graph.run(graph.compile(stage, ranks, "--optimizer=adamw", "--lr=1e-3"), 3)
     _, refusal = plan(graph, stage, ranks, "--memory-budget=1KiB")
@@ -75,8 +75,8 @@ def sweep(checks, graph, stage, ranks):
     ample, _ = plan(graph, stage, ranks, "--memory-budget=1TiB")
     low, high = smallest_budget(refusal) - 4096, ample.arena + 4096
     seconds, plans = 0, set()
-    for turn in range(SWEEP):
-        budget = high - (high - low) * turn // (SWEEP - 1)
+    for turn in range(budgets):
+        budget = high - (high - low) * turn // (budgets - 1)
         found, refusal = plan(graph, stage, ranks, f"--memory-budget={budget}")
         if not found:
             checks.that(budget < smallest_budget(refusal), f"{label}: {budget} is refused")
@@ -106,7 +106,7 @@ def check_auto(checks, graph, ranks):
                         f"{label}: {budget} bytes: stage {stage} alone is faster; {refusal}")
 
 
-def sweep_auto(checks, graph, ranks):
+def sweep_auto(checks, graph, ranks, budgets):
     """The plans include tiles. The planned time never falls as the budget shrinks, the budget that
     is named as the smallest is feasible, and runs with tiles keep the budget."""
     label = f"{graph.name} --zero=auto on {ranks}"
@@ -115,8 +115,8 @@ def sweep_auto(checks, graph, ranks):
     check_smallest(checks, label, graph, None, ranks, refusal)
     low, high = smallest_budget(refusal), plan(graph, 0, ranks, "--memory-budget=1TiB")[0].arena
     seconds, tiled = 0, []
-    for turn in range(AUTO_SWEEP):
-        budget = high - (high - low) * turn // (AUTO_SWEEP - 1)
+    for turn in range(budgets):
+        budget = high - (high - low) * turn // (budgets - 1)
         found, refusal = plan(graph, None, ranks, f"--memory-budget={budget}")
         checks.that(found and found.arena <= budget, f"{label}: {budget}: {refusal}")
         checks.that(found and found.seconds >= seconds, f"{label}: {budget} bytes are faster")
@@ -133,17 +133,18 @@ def sweep_auto(checks, graph, ranks):
 
 
 def main():
-    data, work = sys.argv[1:]
+    data, work, *budgets = sys.argv[1:]
+    budgets = int(budgets[0]) if budgets else 10
     checks = Checks()
     gpt2 = Graph(data, "gpt2-tiny", f"{work}/gpt2")
     llama = Graph(data, "llama-tiny", f"{work}/llama")
-    sweep(checks, gpt2, 0, 1)
-    sweep(checks, gpt2, 3, 2)
-    sweep(checks, llama, 2, 2)
-    sweep(checks, llama, 3, 4)
+    sweep(checks, gpt2, 0, 1, budgets)
+    sweep(checks, gpt2, 3, 2, budgets)
+    sweep(checks, llama, 2, 2, budgets)
+    sweep(checks, llama, 3, 4, budgets)
     check_auto(checks, gpt2, 4)
-    sweep_auto(checks, gpt2, 4)
-    sweep_auto(checks, llama, 2)
+    sweep_auto(checks, gpt2, 4, budgets // 2)
+    sweep_auto(checks, llama, 2, budgets // 2)
     checks.finish()
 
 
