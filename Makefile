@@ -30,7 +30,11 @@ help:
 
 setup:
 	@scripts/setup.sh
+	@$(MAKE) -s --no-print-directory test/data/.restored
+
+test/data/.restored: test/data/graphs.tar.xz scripts/test-data.py
 	@.deps/venv/bin/python scripts/test-data.py
+	@touch $@
 
 configure: setup
 	@test -f $(BUILD)/build.ninja || cmake --preset release

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the files of test/data that are not in the repository. `make` runs it.
+"""Writes the files of test/data that are not in the repository. `make` runs it where
+they are missing or old, and touches `.restored`.
 
 Families of graphs have the same weights in many files. `graphs.tar.xz` contains them in a third of
 the space; `--pack` writes it from the files that are there. The weights of gpt2-mini are drawn.
@@ -7,7 +8,6 @@ the space; `--pack` writes it from the files that are there. The weights of gpt2
 usage: test-data.py [--pack]
 """
 
-import hashlib
 import io
 import lzma
 import pathlib
@@ -19,7 +19,6 @@ import numpy as np
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "test/data"
 ARCHIVE = DATA / "graphs.tar.xz"
-DONE = DATA / ".restored"  # the digest of what was restored
 PACKED = ("bert-tiny", "clipped-adamw", "gpt2-tiny*", "llama-tiny*", "mlp*", "ort/*",
           "resnet-tiny*", "stablehlo/*", "training-info", "whole-step")
 KINDS = ("*.onnx", "*.npz", "checkpoint")
@@ -99,7 +98,7 @@ def pack():
             entry.size = file.stat().st_size
             archive.addfile(entry, io.BytesIO(file.read_bytes()))
     ARCHIVE.write_bytes(lzma.compress(packed.getvalue(), filters=FILTERS))
-    ignored = [DONE.name, MINI.relative_to(DATA).as_posix(), *names]
+    ignored = [".restored", MINI.relative_to(DATA).as_posix(), *names]
     (DATA / ".gitignore").write_text("# scripts/test-data.py writes these files, and with --pack this list.\n" +
                                      "".join(f"/{name}\n" for name in ignored))
 
@@ -112,19 +111,11 @@ def unpack():
             target.write_bytes(archive.extractfile(entry).read())
 
 
-def restore():
-    wanted = hashlib.sha256(ARCHIVE.read_bytes() + pathlib.Path(__file__).read_bytes()).hexdigest()
-    if DONE.exists() and DONE.read_text() == wanted:
-        return
-    unpack()
-    write_mini()
-    DONE.write_text(wanted)
-
-
 if __name__ == "__main__":
     if sys.argv[1:] == ["--pack"]:
         pack()
     elif not sys.argv[1:]:
-        restore()
+        unpack()
+        write_mini()
     else:
         sys.exit(__doc__)

@@ -37,6 +37,12 @@ Value throughReshapes(Value value) {
   return value;
 }
 
+Value throughTransfers(Value value) {
+  while (auto transfer = value.getDefiningOp<TransferOp>())
+    value = transfer.getInput();
+  return value;
+}
+
 SmallVector<int64_t, 1> rankStrides(Operation *op, GroupAttr group, int64_t bytes) {
   SmallVector<int64_t, 1> strides;
   for (int64_t stride : Mesh(op->getParentOfType<ModuleOp>()).stridesIn(group))

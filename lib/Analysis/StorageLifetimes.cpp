@@ -103,9 +103,7 @@ void Storage::classifyTransfers() {
   for (auto transfer : step.getBody().getOps<TransferOp>()) {
     if (transfer.getInto() || !isLastHop(transfer))
       continue;
-    Value from = transfer.getInput();
-    while (auto hop = from.getDefiningOp<TransferOp>())
-      from = hop.getInput();
+    Value from = throughTransfers(transfer.getInput());
     Operation *producer = throughReshapes(from).getDefiningOp();
     const Usage usage = producer && forward.contains(producer) ? Usage::Activation
                                                                : allRoots[place(from).root].usage;

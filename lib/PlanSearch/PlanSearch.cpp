@@ -350,11 +350,11 @@ FailureOr<const PlanChoice *> PlanSearch::findFitting(const Budget &budget) {
   FailureOr<const PlanChoice *> fitting = findSmall(budget, below, evaluated + most);
   if (failed(fitting) || !*fitting)
     return fitting;
-  auto plan = llvm::find_if(plans, [&](const Plan &p) { return &p.choice == *fitting; });
-  if (failed(simulatePacked(*plan)))
+  Plan &plan = planOf(*fitting);
+  if (failed(simulatePacked(plan)))
     return failure();
   FailureOr<const PlanChoice *> faster =
-      findFirst(budget, plan->cost->time.seconds, evaluated + kFasterPrograms);
+      findFirst(budget, plan.cost->time.seconds, evaluated + kFasterPrograms);
   return failed(faster) || *faster ? faster : fitting;
 }
 
@@ -486,9 +486,10 @@ FailureOr<const PlanChoice *> PlanSearch::takeOver(FoundPlanAttr found) {
   return &plan.choice;
 }
 
-PlanCost &PlanSearch::costOf(const PlanChoice *choice) {
-  auto plan = llvm::find_if(plans, [&](const Plan &p) { return &p.choice == choice; });
-  return *plan->cost;
+PlanSearch::Plan &PlanSearch::planOf(const PlanChoice *choice) {
+  return *llvm::find_if(plans, [&](const Plan &plan) { return &plan.choice == choice; });
 }
+
+PlanCost &PlanSearch::costOf(const PlanChoice *choice) { return *planOf(choice).cost; }
 
 } // namespace zero

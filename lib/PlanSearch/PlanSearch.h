@@ -108,6 +108,7 @@ private:
   llvm::LogicalResult evaluate(Plan &plan);
   llvm::LogicalResult simulatePacked(Plan &plan);
   llvm::LogicalResult evaluateAll();
+  Plan &planOf(const PlanChoice *choice);
 
   mlir::ModuleOp module;
   const PhaseOptions &options;

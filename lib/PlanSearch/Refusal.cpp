@@ -52,10 +52,12 @@ private:
   using Flags = ArrayRef<std::pair<StringRef, std::string>>;
   /// With `flags`, described as `text`. Returns whether a plan fits.
   FailureOr<bool> attempt(Flags flags, const Twine &text);
-  LogicalResult attempt(StringRef flag, const Twine &value);
+  FailureOr<bool> attempt(StringRef flag, const Twine &value);
   LogicalResult attemptTiers();
+  /// Twice or eight times as much. Returns the first factor with which a plan fits, or 0.
+  FailureOr<uint64_t> attemptMore(StringRef flag, uint64_t now,
+                                  function_ref<std::string(uint64_t)> textOf);
   LogicalResult attemptMoreOf(StringRef flag, uint64_t now);
-  LogicalResult attemptMoreRanks();
 
   ModuleOp module;
   const PlanSearch &known;
@@ -88,9 +90,21 @@ FailureOr<bool> FixSearch::attempt(Flags flags, const Twine &text) {
   return true;
 }
 
-LogicalResult FixSearch::attempt(StringRef flag, const Twine &value) {
+FailureOr<bool> FixSearch::attempt(StringRef flag, const Twine &value) {
   const std::string text = value.str();
   return attempt({{flag, text}}, text == "true" ? Twine(flag) : flag + "=" + Twine(text));
+}
+
+FailureOr<uint64_t> FixSearch::attemptMore(StringRef flag, uint64_t now,
+                                           function_ref<std::string(uint64_t)> textOf) {
+  for (uint64_t times : {2, 8}) {
+    FailureOr<bool> fits = attempt(flag, textOf(times * now));
+    if (failed(fits))
+      return failure();
+    if (*fits)
+      return times;
+  }
+  return 0;
 }
 
 /// What --offload=auto does, at stage 3: else parameters stay on the device.
@@ -110,43 +124,24 @@ LogicalResult FixSearch::attemptTiers() {
   return attempt(flags, text + "offload=auto");
 }
 
-/// Twice or eight times as much of a tier, if a plan fits then, and less of it as long as that
-/// halves the addition.
+/// More of a tier, and then less than what helps as long as that halves the addition.
 LogicalResult FixSearch::attemptMoreOf(StringRef flag, uint64_t now) {
-  auto attemptWith = [&](uint64_t bytes) {
-    return attempt({{flag, std::to_string(bytes)}}, flag + "=" + planning::formatByteFlag(bytes));
-  };
-  uint64_t least = now, enough = 0;
-  for (uint64_t times : {2, 8}) {
-    FailureOr<bool> fits = attemptWith(times * now);
-    if (failed(fits))
-      return failure();
-    if (*fits) {
-      limitedByTier = true;
-      enough = times * now;
-      break;
-    }
-    least = times * now;
-  }
+  FailureOr<uint64_t> times = attemptMore(flag, now, planning::formatByteFlag);
+  if (failed(times) || *times == 0)
+    return times;
+  limitedByTier = true;
+  uint64_t least = *times == 2 ? now : 2 * now, enough = *times * now;
   while (enough > least + now / kNearestPart) {
     const uint64_t middle = planning::roundUpLike(least + (enough - least) / 2, now);
     if (middle >= enough)
       break;
-    FailureOr<bool> fits = attemptWith(middle);
+    FailureOr<bool> fits = attempt(flag, planning::formatByteFlag(middle));
     if (failed(fits))
       return failure();
     if (*fits)
       fixes.erase(fixes.end() - 2);
     (*fits ? enough : least) = middle;
   }
-  return success();
-}
-
-LogicalResult FixSearch::attemptMoreRanks() {
-  const size_t before = fixes.size();
-  for (uint64_t times : {2, 8})
-    if (before == fixes.size() && failed(attempt("ranks", Twine(times * options.dataRanks()))))
-      return failure();
   return success();
 }
 
@@ -160,7 +155,8 @@ LogicalResult FixSearch::run() {
     if (const uint64_t disk = plan.nvmeBudget.getValue();
         disk && known.exceeds({0, 0, 0, disk}) && failed(attemptMoreOf("nvme-budget", disk)))
       return failure();
-    return attemptMoreRanks();
+    return attemptMore("ranks", options.dataRanks(),
+                       [](uint64_t ranks) { return std::to_string(ranks); });
   }
   LogicalResult result = success();
   // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.

@@ -45,13 +45,6 @@ void ModuleScopes::add(StringRef symbol, StringRef scope) {
     it->second = "";
 }
 
-/// What the transfers of `value` to other tiers begin with.
-static Value throughTransfers(Value value) {
-  while (auto transfer = value.getDefiningOp<TransferOp>())
-    value = transfer.getInput();
-  return value;
-}
-
 /// The scope of the parameter that `value` is, through gathers, transfers, slices and reshapes.
 std::optional<StringRef> ModuleScopes::ofValue(Value value) const {
   value = throughReshapes(value);

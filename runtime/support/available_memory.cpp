@@ -52,6 +52,11 @@ static bool readNumber(const std::string &path, uint64_t &number) {
   return file >> text && parseInteger(text, number);
 }
 
+static void keepLeast(const MemoryLimit &limit, std::optional<MemoryLimit> &least) {
+  if (!least || limit.left() < least->left())
+    least = limit;
+}
+
 /// The limit of the group in `folder`, which is `group` of its hierarchy.
 static std::optional<MemoryLimit> limitIn(const std::string &folder, const std::string &group) {
   MemoryLimit limit{group};
@@ -75,9 +80,8 @@ std::optional<MemoryLimit> memoryLimit() {
     const std::string root = isOld ? "/sys/fs/cgroup/memory" : "/sys/fs/cgroup";
     // The limits of all groups around it hold, too. A container sees its own group as the root.
     for (std::string group = line.substr(colon + 1);;) {
-      const auto limit = limitIn(root + group, group);
-      if (limit && (!least || limit->left() < least->left()))
-        least = limit;
+      if (const auto limit = limitIn(root + group, group))
+        keepLeast(*limit, least);
       if (group.empty())
         break;
       group.resize(group.rfind('/') == group.npos ? 0 : group.rfind('/'));
@@ -86,15 +90,14 @@ std::optional<MemoryLimit> memoryLimit() {
   return least;
 }
 
-std::optional<ProcessLimit> processLimit() {
-  std::optional<ProcessLimit> least;
+std::optional<MemoryLimit> processLimit() {
+  std::optional<MemoryLimit> least;
   auto add = [&](int resource, const char *command, std::string_view used) {
     rlimit limit{};
     if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
       return;
-    const ProcessLimit found{command, limit.rlim_cur, kUnit * sumOf(kProcess, {used}).value_or(0)};
-    if (!least || found.left() < least->left())
-      least = found;
+    const MemoryLimit found{command, limit.rlim_cur, kUnit * sumOf(kProcess, {used}).value_or(0)};
+    keepLeast(found, least);
   };
   add(RLIMIT_AS, "ulimit -v", "VmSize:");
   add(RLIMIT_DATA, "ulimit -d", "VmData:");

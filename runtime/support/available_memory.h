@@ -9,29 +9,21 @@
 
 namespace zero::rt {
 
-/// A limit of a control group (cgroups(7), versions 1 and 2) around this process.
+/// A limit of memory around this process.
 struct MemoryLimit {
-  std::string group;
-  uint64_t bytes = 0;
-  uint64_t used = 0; ///< by all its processes, without the page cache, which the kernel can drop
-
-  uint64_t left() const { return bytes - (used < bytes ? used : bytes); }
-};
-
-/// The limit that leaves the least, if there is one.
-std::optional<MemoryLimit> memoryLimit();
-
-/// A limit of this process alone (getrlimit(2)): of its address space or of its data.
-struct ProcessLimit {
-  const char *command; ///< that shows and sets it: "ulimit -v"
+  std::string name; ///< the control group, or the command that shows the limit: "ulimit -v"
   uint64_t bytes = 0;
   uint64_t used = 0;
 
   uint64_t left() const { return bytes - (used < bytes ? used : bytes); }
 };
 
-/// The limit that leaves the least, if there is one.
-std::optional<ProcessLimit> processLimit();
+/// The limit of a control group (cgroups(7), versions 1 and 2) that leaves the least, if there is
+/// one. It counts all processes of the group, without the page cache, which the kernel can drop.
+std::optional<MemoryLimit> memoryLimit();
+
+/// The same of this process alone (getrlimit(2)): of its address space or of its data.
+std::optional<MemoryLimit> processLimit();
 
 /// Bytes that this process has taken and the kernel cannot drop: heap, stacks, shared memory and
 /// page tables. 0 where proc(5) does not say.

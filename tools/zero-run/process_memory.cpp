@@ -59,7 +59,7 @@ static Status checkFits(const MemoryLimit &limit, const ProcessMemory &memory, i
               "which %s are in use: raise the limit, divide the ranks among more machines, or "
               "compile with --memory-budget",
               ranks, ranks == 1 ? "" : "s", memory.text().c_str(), others.c_str(),
-              escape(limit.group).c_str(), bytesText(limit.bytes).c_str(),
+              escape(limit.name).c_str(), bytesText(limit.bytes).c_str(),
               bytesText(limit.used).c_str());
 }
 
@@ -67,7 +67,7 @@ Status checkMemoryLimit(const Executable &executable, const Job &job, const Proc
   const auto limit = memoryLimit();
   // With swap a group may have more than its limit. What a driver of GPUs takes is not known.
   const bool isLimited = limit && !hasSwap() && isOnCpu(executable);
-  const std::string group = isLimited ? hostName() + ":" + limit->group : "";
+  const std::string group = isLimited ? hostName() + ":" + limit->name : "";
   std::vector<std::string> all = {group};
   if (job.isOneOfMany())
     ZERO_RT_TRY(job.gatherTexts("control groups", group, all));

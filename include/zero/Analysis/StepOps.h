@@ -23,6 +23,8 @@ int64_t elementBytes(mlir::Type type);
 bool isReshape(mlir::Operation *op);
 /// The value that `value` is a reshape of.
 mlir::Value throughReshapes(mlir::Value value);
+/// The value that was moved between tiers until it became `value`.
+mlir::Value throughTransfers(mlir::Value value);
 
 /// The part of its operand's bytes that the result of a view is.
 struct View {

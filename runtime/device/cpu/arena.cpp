@@ -52,7 +52,7 @@ Status reserveHostMemory(uint64_t bytes, bool guarded, bool resident,
         limit && limit->left() < mapped
             ? format("; the process may take %llu bytes, and has %llu (%s)",
                      static_cast<unsigned long long>(limit->bytes),
-                     static_cast<unsigned long long>(limit->used), limit->command)
+                     static_cast<unsigned long long>(limit->used), limit->name.c_str())
             : "";
     return fail(ZERO_RT_IO, "cannot reserve %llu bytes of memory: %s%s",
                 static_cast<unsigned long long>(bytes), std::strerror(error), limited.c_str());
