@@ -1,7 +1,7 @@
 //===- OpTable.h - definitions of ONNX operators ----------------*- C++ -*-===//
 // One file of lib/Ops per operator or family registers one OpDef each: the supported opsets, the
-// lowering to linalg on tensors, and the gradient. The rest of the compiler uses this table and
-// names no operator.
+// lowering to linalg on tensors, and the gradient. The rest of the compiler uses this table;
+// docs/contributing/operator.md lists the rules of operators that are still elsewhere.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_OPTABLE_H
