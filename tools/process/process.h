@@ -9,6 +9,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <sys/types.h>
 
 namespace zero::process {
 
@@ -45,6 +46,10 @@ void beginEnd();
 std::string ownPath();
 /// Runs this program again in place of this process. Returns only if that fails.
 void restart(char **arguments);
+
+/// fork() for a child that runs another program at once. A signal that reaches the child before that
+/// program has handlers ends it; with the handlers of begin() it would be lost.
+pid_t forkForProgram();
 
 /// From now on no signal ends this process: it passes each on to its children, and ends with them.
 void endWithChildren();

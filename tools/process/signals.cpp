@@ -176,6 +176,20 @@ void restart(char **arguments) {
   ::execv("/proc/self/exe", arguments); // where the file has been replaced
 }
 
+pid_t forkForProgram() {
+  sigset_t ending, before;
+  ::sigemptyset(&ending);
+  for (int signal : kEnding)
+    ::sigaddset(&ending, signal);
+  ::sigprocmask(SIG_BLOCK, &ending, &before);
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (int signal : kEnding)
+      std::signal(signal, isIgnored[signal] ? SIG_IGN : SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  return child;
+}
+
 void endWithChildren() { hasChildren = true; }
 
 int interruption() { return received; }

@@ -63,7 +63,7 @@ static void becomeChild(int process, const Start &start, const std::string &job,
 }
 
 Status Children::start(int process, const Start &start, const std::string &job) {
-  const pid_t parent = ::getpid(), id = ::fork();
+  const pid_t parent = ::getpid(), id = process::forkForProgram();
   if (id < 0)
     return fail(ZERO_RT_IO, "cannot start process %d: %s", process, std::strerror(errno));
   if (id == 0) {
