@@ -11,6 +11,7 @@ Session: step(), train(), evaluate(), state_dict(), save(), save_checkpoint().
 Dataset: arrays or files of all inputs.
 emit_onnx: the training step as ONNX operators.
 export: writes a PyTorch module and its loss as an ONNX graph, compared with the module.
+without_weights: modules for it whose values stay in a folder of safetensors.
 from_jax, from_torch, save_weights: write programs of JAX and PyTorch, and initial values.
 read_weights: the weights of a run under the names of the module's state_dict.
 lora, save_adapter: adapters beside a frozen module, and the files that PEFT loads.
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .program import Program, Report, Simulation, load
     from .session import History, Session, StepResult
     from .state import read_weights
+    from .stored import without_weights
     from .torch_export import from_torch
     from .values import Certificate, Tier, Value
     from .weights import save_weights
@@ -48,7 +50,7 @@ _PLACES = {
     "Value": "values",
     "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
-    "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export",
+    "without_weights": "stored", "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export",
     "from_torch": "torch_export",
 }
 
@@ -58,7 +60,7 @@ __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "Check
            "RankTimeoutError", "Report", "Session", "Simulation", "StepResult", "Tier",
            "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "emit_onnx",
            "export", "from_jax", "from_torch", "load", "lora", "read_weights", "save_adapter",
-           "save_weights"]
+           "save_weights", "without_weights"]
 
 
 def __getattr__(name):

@@ -18,6 +18,7 @@ from .errors import ExportError, ToolError
 from .exporter import tensors_read
 from .lora_layers import adapter_of
 from .state import State, list_differences
+from .stored import OnDisk
 from .tools import run_tool
 from .weights import array_of, read_safetensors
 
@@ -155,17 +156,26 @@ class _WithoutDropout(TorchDispatchMode):
         return function(*args, **kwargs)
 
 
-def _computing_in(dtype, module, batch):
-    """The module and inputs with floats of another type; None if that cannot be made. As float32,
-    only 16-bit tensors change, as in Zero."""
+def _computing_in(dtype, module, batch, disk):
+    """The module and inputs with floats of another type. As float32, only 16-bit tensors change, as
+    in Zero. With `disk`, other values of the module are in its files."""
     def changes(value):
         return value.is_floating_point() and value.dtype != dtype and (
             dtype == torch.float64 or value.dtype in (torch.float16, torch.bfloat16))
     values = [value.to(dtype) if changes(value) else value.clone()
               for value in batch.inputs.values()]
-    if any(map(changes, [*module.parameters(), *module.buffers()])):
-        module = copy.deepcopy(module).to(dtype)
+    tensors = [*module.parameters(), *module.buffers()]
+    if any(map(changes, tensors)):
+        kept = {id(tensor): _converted(tensor, dtype, disk) if changes(tensor) else tensor
+                for tensor in tensors} if disk else {}
+        module = copy.deepcopy(module, kept).to(dtype)
     return module, values
+
+
+def _converted(tensor, dtype, disk):
+    copied = disk.copy(tensor, dtype)
+    return torch.nn.Parameter(copied, tensor.requires_grad) \
+        if isinstance(tensor, torch.nn.Parameter) else copied
 
 
 @contextlib.contextmanager
@@ -203,29 +213,56 @@ def _loss_of(module, batch, loss, values):
         return batch.loss(module.forward, loss, values), mode.drawn
 
 
-def _torch_figures(module, batch, loss, dtype=torch.float32):
+# With values in files, so many parts of the gradients are computed one after the other.
+_PARTS = 8
+
+
+def _parts(trained):
+    """The names of tensors in groups of about equal bytes."""
+    most = sum(value.nbytes for value in trained.values()) // _PARTS
+    groups, size = [[]], 0
+    for name, value in trained.items():
+        if size > most:
+            groups.append([])
+            size = 0
+        groups[-1].append(name)
+        size += value.nbytes
+    return groups
+
+
+def _gradients(result, trained, disk):
+    """The gradients of a loss by name. With `disk`, in its files, a part at a time."""
+    gradients = {}
+    for names in _parts(trained) if disk else [list(trained)]:
+        found = torch.autograd.grad(result, [trained[name] for name in names], allow_unused=True,
+                                    retain_graph=bool(disk))
+        for name, value in zip(names, found):
+            value = None if value is None else value.to_dense().cpu()
+            gradients[name] = None if value is None else \
+                (disk.copy(value, value.dtype) if disk else value).numpy()
+    return gradients
+
+
+def _torch_figures(module, batch, loss, disk, dtype=torch.float32):
     """PyTorch's loss, and the gradients by name, which are None if the loss has dropout. It is then
     computed as Zero evaluates it: without dropout, and with running statistics. Tied parameters
     have each of their names."""
-    module, values = _computing_in(dtype, module, batch)
+    module, values = _computing_in(dtype, module, batch, disk)
     with same_buffers(module):
         result, drawn = _loss_of(module, batch, loss, values)
         if not drawn:
             trained = {name: value for name, value
                        in module.named_parameters(remove_duplicate=False) if value.requires_grad}
-            gradients = torch.autograd.grad(result, list(trained.values()), allow_unused=True)
-            return result.item(), {
-                name: None if value is None else value.to_dense().cpu().numpy()
-                for name, value in zip(trained, gradients)}
+            return result.item(), _gradients(result, trained, disk)
     with same_buffers(module), _running_statistics(module):
         return _loss_of(module, batch, loss, values)[0].item(), None
 
 
-def _torch_rounding(module, batch, loss, expected, gradients):
+def _torch_rounding(module, batch, loss, expected, gradients, disk):
     """PyTorch's figures in float64, and how far those of float32 are from them: of the loss, and
     of gradients by name. None if the module cannot compute in float64."""
     try:
-        exact, exact_gradients = _torch_figures(module, batch, loss, torch.float64)
+        exact, exact_gradients = _torch_figures(module, batch, loss, disk, torch.float64)
     except Exception:  # whatever a module raises that has float32 in its code
         return None
     distances = {name: _distance(value, exact_gradients[name])
@@ -238,29 +275,31 @@ def _number(value):
     return math.nan if value is None else value
 
 
-def _run(export, batch, evaluate):
+def _run(export, batch, evaluate, folder, disk):
     """The loss of the example that zero-run computes, and its gradients by name unless it only
-    evaluates."""
-    with tempfile.TemporaryDirectory() as folder:
-        arrays = {name: value.detach().cpu() for name, value in batch.inputs.items()}
-        np.savez(Path(folder, "batch.npz"),
-                 **{name: (value.float() if value.dtype == torch.bfloat16 else value).numpy()
-                    for name, value in arrays.items()})
-        what = [f"--eval-data={folder}/batch.npz", "--steps=0"] if evaluate else \
-            [f"--data={folder}/batch.npz", "--steps=1", "--lr=0",
-             f"--dump-gradients={folder}/gradients.safetensors"]
-        try:
-            run_tool("zero-run", export.path, *export.flags(), *what, "--optimizer=sgd",
-                     f"--report-json={folder}/report.json", "--quiet", "--allow-nan")
-        except ToolError as error:
-            raise ExportError("the loss cannot be compared (check=False leaves that out): "
-                              f"zero-run on '{export.path}': {error}") from error
-        report = json.loads(Path(folder, "report.json").read_text())
-        if evaluate:
-            return _number(report["evaluations"][0]["eval_loss"]), None
-        gradients = {name: array.copy() for name, (array, _)
-                     in read_safetensors(Path(folder, "gradients.safetensors")).items()}
-        return _number(report["losses"][0]), gradients
+    evaluates. With `disk`, parameters and gradients are in files between their uses."""
+    arrays = {name: value.detach().cpu() for name, value in batch.inputs.items()}
+    np.savez(Path(folder, "batch.npz"),
+             **{name: (value.float() if value.dtype == torch.bfloat16 else value).numpy()
+                for name, value in arrays.items()})
+    what = [f"--eval-data={folder}/batch.npz", "--steps=0"] if evaluate else \
+        [f"--data={folder}/batch.npz", "--steps=1", "--lr=0",
+         f"--dump-gradients={folder}/gradients.safetensors"]
+    tiers = ["--zero-stage=3", f"--nvme-dir={folder}",
+             *(f"--offload-{what}=nvme" for what in ("params", "gradients", "optimizer"))] \
+        if disk else []
+    try:
+        run_tool("zero-run", export.path, *export.flags(), *what, *tiers, "--optimizer=sgd",
+                 f"--report-json={folder}/report.json", "--quiet", "--allow-nan")
+    except ToolError as error:
+        raise ExportError("the loss cannot be compared (check=False leaves that out): "
+                          f"zero-run on '{export.path}': {error}") from error
+    report = json.loads(Path(folder, "report.json").read_text())
+    if evaluate:
+        return _number(report["evaluations"][0]["eval_loss"]), None
+    gradients = {name: array for name, (array, _)
+                 in read_safetensors(Path(folder, "gradients.safetensors")).items()}
+    return _number(report["losses"][0]), gradients
 
 
 def _distance(left, right):
@@ -311,9 +350,10 @@ def _compare_figures(figures, own, export, tolerance, rounding=0, gradient_round
 _ROUNDINGS = 10
 
 
-def check_gradients(module, batch, loss, export, tolerance):
+def check_gradients(module, batch, loss, export, tolerance, on_disk=False):
     """Compares the loss and the gradients of the example with the module's. Where they differ, they
-    are compared with the module's in float64, and may differ by its own rounding.
+    are compared with the module's in float64, and may differ by its own rounding. With `on_disk`,
+    what is as large as the parameters is in files beside the graph meanwhile, not in memory.
 
     Returns a list of sentences about what was not compared. Raises ExportError with what differs.
     """
@@ -322,20 +362,28 @@ def check_gradients(module, batch, loss, export, tolerance):
     if random:
         return [f"the loss was not compared with the module's: it draws random numbers by "
                 f"{', '.join(random)}"]
-    expected, gradients = _torch_figures(module, batch, loss)
+    with tempfile.TemporaryDirectory(dir=export.path.parent if on_disk else None) as folder:
+        has_gradients, differences = _differences(module, batch, loss, export, tolerance, folder,
+                                                  OnDisk(folder) if on_disk else None)
+    if differences:
+        raise ExportError(f"'{export.path}' differs from the module:"
+                          f"{list_differences(differences)}")
+    return [] if has_gradients else ["gradients were not compared with the module's, because it has "
+                                     "dropout; the loss was compared without it"]
+
+
+def _differences(module, batch, loss, export, tolerance, folder, disk):
+    """Whether the module has gradients to compare, and what differs."""
+    expected, gradients = _torch_figures(module, batch, loss, disk)
     if not math.isfinite(expected):
         raise ExportError(f"the module's own loss of the example is {expected}: give an example "
                           f"with a finite loss (check=False leaves the comparison out)")
-    own = _run(export, batch, evaluate=gradients is None)
+    own = _run(export, batch, gradients is None, folder, disk)
     differences = _compare_figures((expected, gradients), own, export, tolerance)
-    rounding = differences and _torch_rounding(module, batch, loss, expected, gradients)
+    rounding = differences and _torch_rounding(module, batch, loss, expected, gradients, disk)
     if rounding:
         exact, exact_gradients, of_loss, of_gradients = rounding
         differences = _compare_figures(
             (exact, exact_gradients), own, export, tolerance, _ROUNDINGS * of_loss,
             {name: _ROUNDINGS * distance for name, distance in of_gradients.items()})
-    if differences:
-        raise ExportError(f"'{export.path}' differs from the module:"
-                          f"{list_differences(differences)}")
-    return ["gradients were not compared with the module's, because it has dropout; the loss was "
-            "compared without it"] if gradients is None else []
+    return gradients is not None, differences

@@ -10,6 +10,7 @@ from .export_check import check_gradients, check_state, same_buffers
 from .exported import Export
 from .exporter import run_exporter, signature_of, with_loss
 from .losses import LOSSES, Batch
+from .stored import places_in, point_into, values_from
 from .weights import array_of
 
 # Protocol Buffers has no messages of 2 GiB; smaller files need no second one.
@@ -31,8 +32,6 @@ def _training(module):
 
 
 def _check_module(module, loss):
-    if not isinstance(module, torch.nn.Module):
-        raise ExportError(f"expected a torch.nn.Module, got {type(module).__name__}")
     if isinstance(loss, str) and loss not in LOSSES:
         raise ExportError(f"loss: expected a function, or one of {', '.join(LOSSES)}, got {loss!r}")
     if not any(parameter.requires_grad for parameter in module.parameters()):
@@ -43,6 +42,9 @@ def _check_module(module, loss):
                           "torch.nn.Sequential(module) does")
     by_address = {}
     for name, parameter in module.named_parameters():
+        if parameter.is_meta:
+            raise ExportError(f"'{name}' is on the meta device, which has no values: give weights=, "
+                              f"the folder of .safetensors files that has them")
         other = by_address.setdefault(parameter.data_ptr(), name) if parameter.numel() else name
         if other != name:
             raise ExportError(f"'{other}' and '{name}' share memory, but are different parameters, "
@@ -63,9 +65,11 @@ def _dynamic_shapes(batch, dynamic_batch):
     return shapes if signature_of(batch.inputs) else (shapes,)
 
 
-def _export(module, batch, dynamic_batch, path):
-    """Writes the graph; returns the torch.export.ExportedProgram that it was written from."""
-    size = sum(value.nbytes for value in [*module.parameters(), *module.buffers()])
+def _export(module, batch, dynamic_batch, path, places):
+    """Writes the graph; returns the torch.export.ExportedProgram that it was written from. places:
+    of tensors that stay in files beside the graph."""
+    size = sum(value.nbytes for name, value in [*module.named_parameters(), *module.named_buffers()]
+               if name not in places)
     # If one tensor is given twice, both inputs become one.
     values = tuple(value.detach().clone() for value in batch.inputs.values())
     program = run_exporter(module, values, list(batch.inputs),
@@ -75,6 +79,7 @@ def _export(module, batch, dynamic_batch, path):
               if not value.requires_grad]
     if frozen:
         program.model.graph.metadata_props["zero.frozen"] = "\n".join(frozen)
+    point_into(program.model.graph, places, path.parent.resolve())
     program.save(path, external_data=size > MOST_EMBEDDED_BYTES)
     return program.exported_program
 
@@ -89,7 +94,21 @@ def _check_dynamic(batch, state):
                           f"{state.inputs[fixed[0]]}")
 
 
-def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check=True,
+def _find_places(weights, path):
+    """The Place of each stored tensor, in the folder of the graph."""
+    places, folder = places_in(weights), path.parent.resolve()
+    return {name: place._replace(path=_beside(place.path.resolve(), folder))
+            for name, place in places.items()}
+
+
+def _beside(file, folder):
+    if folder not in file.parents:
+        raise ExportError(f"weights: '{file}' is not in '{folder}', the folder of path=, from which "
+                          f"a graph refers to files")
+    return file
+
+
+def export(module, example_batch, *, path, loss=None, weights=None, dynamic_batch=False, check=True,
            tolerance=1e-3):
     """Writes a PyTorch module and its loss as an ONNX graph for `zeroc`; returns an Export.
 
@@ -108,6 +127,10 @@ def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check
         loss: cross_entropy, causal_lm (each position predicts the next token), mse_loss, l1_loss,
         smooth_l1_loss, huber_loss, nll_loss, binary_cross_entropy_with_logits. Without it, the
         module returns the loss, or outputs with it as `.loss` or first.
+    weights: a .safetensors file, or a folder of them, in the folder of `path`, with tensors under
+        the names of the `state_dict()`: the graph refers to them, and they are not read into
+        memory, also for the comparison, which writes gradients to files meanwhile. The module may
+        be on the meta device, as `zero.without_weights()` makes it.
     dynamic_batch: the number of samples is left to `zeroc --shape`.
     check: compares the graph with the module: the bits of every tensor; and the loss and the
         gradients of the example, computed by zero-run. With dropout,
@@ -121,10 +144,21 @@ def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check
     path = Path(path)
     if path.suffix != ".onnx":
         raise ExportError(f"expected a path that ends with .onnx, got '{path}'")
+    if not isinstance(module, torch.nn.Module):
+        raise ExportError(f"expected a torch.nn.Module, got {type(module).__name__}")
+    given = (module, example_batch, path, loss, dynamic_batch, check, tolerance)
+    if weights is None:
+        return _export_filled(*given, places={})
+    with values_from(module, _find_places(weights, path)) as places:
+        return _export_filled(*given, places)
+
+
+def _export_filled(module, example_batch, path, loss, dynamic_batch, check, tolerance, places):
+    """export() of a module whose tensors have values, some of them in files."""
     _check_module(module, loss)
     batch = Batch(module, example_batch, loss)
     with _training(module), same_buffers(module):
-        program = _export(with_loss(module, batch, loss), batch, dynamic_batch, path)
+        program = _export(with_loss(module, batch, loss), batch, dynamic_batch, path, places)
         state, unread, notes = check_state(module, batch, program, path)
         if dynamic_batch:
             _check_dynamic(batch, state)
@@ -132,6 +166,6 @@ def export(module, example_batch, *, path, loss=None, dynamic_batch=False, check
                 if name in unread or state.tensors[name]["role"] == "buffer"}
         result = Export(path, state.write(path, rest), state,
                         {name: tuple(value.shape) for name, value in batch.inputs.items()})
-        notes += check_gradients(module, batch, loss, result, tolerance) if check else \
-            ["the loss was not compared with the module's: check=False"]
+        notes += check_gradients(module, batch, loss, result, tolerance, bool(places)) if check \
+            else ["the loss was not compared with the module's: check=False"]
     return Export(result.path, result.trainable, state, result.example, tuple(notes))

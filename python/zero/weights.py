@@ -4,6 +4,7 @@ import json
 import struct
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,27 +72,54 @@ def write_safetensors(tensors, path, metadata=None):
             file.write(np.ascontiguousarray(array).tobytes())
 
 
+class Place(NamedTuple):
+    """Where a tensor is in a file: its type, shape, and bytes [begin, end)."""
+    path: Path
+    dtype: str
+    shape: tuple
+    begin: int
+    end: int
+
+
+def places_of(path):
+    """The Place of each tensor of a .safetensors file, by name."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            size, = struct.unpack("<Q", file.read(8))
+            total = path.stat().st_size
+            if 8 + size > total:
+                raise ValueError(f"a header of {size} bytes in a file of {total}")
+            header = json.loads(file.read(size))
+        header.pop("__metadata__", None)
+        return {name: Place(path, _NUMPY[entry["dtype"]], tuple(entry["shape"]),
+                            *(8 + size + offset for offset in entry["data_offsets"]))
+                for name, entry in header.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
+        raise ExportError(f"expected a .safetensors file, got '{path}': {error!r}") from None
+
+
+def map_tensor(place, data=None):
+    """A tensor as `write_safetensors` takes it: a view of a private mapping of the file.
+
+    data: that mapping, if there is one.
+    """
+    try:
+        data = np.memmap(place.path, np.uint8, "c") if data is None else data
+        stored = np.uint16 if place.dtype == "bfloat16" else place.dtype
+        array = np.asarray(data[place.begin:place.end]).view(stored).reshape(place.shape)
+        return np.require(array, requirements="A"), place.dtype
+    except (ValueError, TypeError) as error:
+        raise ExportError(f"expected a .safetensors file, got '{place.path}': "
+                          f"{error!r}") from None
+
+
 def read_safetensors(path):
     """The tensors of a file by name, each as `write_safetensors` takes it; views of a private
     mapping of the file."""
-    path = Path(path)
-    try:
-        data = np.memmap(path, np.uint8, "c")
-        size, = struct.unpack("<Q", data[:8].tobytes())
-        if 8 + size > data.size:
-            raise ValueError(f"a header of {size} bytes in a file of {data.size}")
-        header = json.loads(data[8:8 + size].tobytes())
-        header.pop("__metadata__", None)
-        tensors = {}
-        for name, entry in header.items():
-            dtype = _NUMPY[entry["dtype"]]
-            begin, end = (8 + size + offset for offset in entry["data_offsets"])
-            stored = np.uint16 if dtype == "bfloat16" else dtype
-            array = np.asarray(data[begin:end]).view(stored).reshape(entry["shape"])
-            tensors[name] = (np.require(array, requirements="A"), dtype)
-        return tensors
-    except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
-        raise ExportError(f"expected a .safetensors file, got '{path}': {error!r}") from None
+    places = places_of(path)
+    data = np.memmap(path, np.uint8, "c") if places else None
+    return {name: map_tensor(place, data) for name, place in places.items()}
 
 
 def to_numpy(array, dtype):

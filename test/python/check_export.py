@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 import transformers
+from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
 
@@ -210,6 +212,51 @@ def check_external(checks):
     checks.that((WORK / "external.onnx.data").stat().st_size > 100000, "external data")
 
 
+def check_stored(checks):
+    """Values that stay in a folder: in fp32 and, for which the comparison converts them, bf16; the
+    files are referred to, not copied, and train like the module."""
+    for dtype in (torch.float32, torch.bfloat16):
+        module, batch = transformer("llama")
+        folder = WORK / f"stored-{dtype}".replace("torch.", "")
+        module.to(dtype).save_pretrained(folder, max_shard_size="20KB")
+        with zero.without_weights():
+            empty = transformers.LlamaForCausalLM(module.config).to(dtype)
+        path = folder / "model.onnx"
+        export = zero.export(empty, batch, path=path, weights=folder)
+        checks.that(all(value.is_meta for value in empty.parameters()), f"{dtype}: module changed")
+        checks.that(not export.notes, f"{dtype}: {export.notes}")
+        graph = onnx.load(path, load_external_data=False).graph
+        trained = [value for value in graph.initializer if export.state.tensors.get(value.name)]
+        checks.that(trained and all(value.external_data[0].value.endswith(".safetensors")
+                                    for value in trained if "inv_freq" not in value.name),
+                    f"{dtype}: tensors are copied")
+        plain = zero.export(module, batch, path=WORK / "plain.onnx")
+        (losses, ours), (expected, theirs) = (zero_trains(each, batch) for each in (export, plain))
+        ours, theirs = zero.read_weights(ours, export), zero.read_weights(theirs, plain)
+        checks.that(losses == expected and all(torch.equal(ours[name], value)
+                                               for name, value in theirs.items()),
+                    f"{dtype}: other results of training")
+        checks.that(not [each for each in folder.iterdir() if each.is_dir()], f"{dtype}: files left")
+    x = torch.ones(2, 4)
+    with zero.without_weights():
+        linear = nn.Linear(4, 3)
+    (WORK / "other").mkdir(exist_ok=True)
+    save_file({"weight": torch.ones(3, 4)}, WORK / "other" / "part.safetensors")
+    save_file({"weight": torch.ones(4, 3)}, WORK / "wrong.safetensors")
+    for label, words, options in (
+            ("no weights", ["'weight' is on the meta device", "give weights="], {}),
+            ("lacks one", ["'bias' is on the meta device", "lack it"],
+             {"weights": WORK / "other", "path": WORK / "other" / "x.onnx"}),
+            ("elsewhere", ["is not in", "the folder of path="],
+             {"weights": WORK / "other", "path": WORK / "tied" / "x.onnx"}),
+            ("shape", ["the module has the shape (3, 4)", "(4, 3)"],
+             {"weights": WORK / "wrong.safetensors"}),
+            ("no files", ["expected .safetensors files"], {"weights": WORK / "tied"})):
+        (WORK / "tied").mkdir(exist_ok=True)
+        check_raises(checks, label, words, zero.export, linear, (x, x[:, :3]),
+                     **{"path": WORK / "x.onnx", "loss": "mse_loss", **options})
+
+
 def check_dropout(checks):
     """With dropout, the loss is compared without it. Other random numbers prevent that."""
     model, batch = transformer("gpt2", dropout=0.1)
@@ -340,7 +387,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(1)
     checks = Checks()
-    for check in (check_modules, check_tied, check_dynamic, check_external, check_dropout,
+    for check in (check_modules, check_tied, check_dynamic, check_external, check_stored, check_dropout,
                   check_half, check_losses, check_differences, check_errors):
         check(checks)
     checks.finish()
