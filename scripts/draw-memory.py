@@ -31,7 +31,8 @@ PARTS = {"prologue": "prologue", "forward": "forward", "backward": "backward", "
 WIDTH, HEIGHT = 920, 420
 LEFT, TOP, PANEL, GAP, PLOT = 64, 84, 404, 32, 252  # in pixels
 GRID = 20  # MiB between two lines
-INK, MUTED, LINE = "#1c1e21", "#5a5f66", "#d9d9d2"
+INK, MUTED, LINE, GROUND = "#1c1e21", "#5a5f66", "#d9d9d2", "#ffffff"
+DARK = {INK: "#e7e7e3", MUTED: "#9ca2a9", LINE: "#33373d", GROUND: "#15171a"}
 
 
 def plan(zeroc, stage):
@@ -143,7 +144,8 @@ def draw(reports):
            f'width="{WIDTH}" height="{HEIGHT}" role="img" '
            'font-family="system-ui, Helvetica, Arial, sans-serif">')
     yield f"<title>{escape(title)}</title>"
-    yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>'
+    yield dark_style()
+    yield f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{GROUND}"/>'
     yield text(LEFT, 32, title, 16)
     axis = Panel(reports[0], LEFT, top)
     for level in range(0, top + 1, GRID):
@@ -155,6 +157,13 @@ def draw(reports):
         yield from Panel(report, LEFT + index * (PANEL + GAP), top).draw()
     yield from legend()
     yield "</svg>"
+
+
+def dark_style():
+    """The colors where the system's are dark; rules of a style come before attributes."""
+    rules = "".join(f'[{where}="{light}"]{{{where}:{dark}}}'
+                    for light, dark in DARK.items() for where in ("fill", "stroke"))
+    return f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
 
 
 def has_avx512():

@@ -22,6 +22,9 @@ import pages
 log = logging.getLogger("mkdocs.hooks.zero")
 REPORT_PAGE = "docs/reference/report.md"
 REPORT_PICTURE = "report.png"
+# How much more than others a page counts in a search, by the folder that it is in.
+SEARCH_BOOST = {"docs/guides/": 4, "docs/design/": 0.5}
+SOURCE_BOOST = 0.25
 
 
 @event_priority(-100)
@@ -55,9 +58,18 @@ def on_files(files, config):
     return files
 
 
+def search_boost(page):
+    """Guides are found before what describes a flag or a decision, and that before sources."""
+    if page.file.inclusion == InclusionLevel.NOT_IN_NAV:
+        return SOURCE_BOOST
+    return next((boost for folder, boost in SEARCH_BOOST.items()
+                 if page.file.src_uri.startswith(folder)), 1)
+
+
 def on_page_markdown(markdown, page, **_):
     """Writes the text for Python-Markdown, and keeps it to compare the page with it."""
     name = page.file.src_uri
+    page.meta["search"] = {"boost": search_boost(page)}
     if name == REPORT_PAGE and os.environ.get("ZERO_REPORT"):
         markdown = markdown.replace(f"]({REPORT_PICTURE})",
                                     f"]({REPORT_PICTURE})\n\n[Open this page](plan.html)")

@@ -180,6 +180,13 @@ class Page(HTMLParser):
             self.rows[-1].append(data)
 
 
+def duration(seconds):
+    """As zero-sim writes it."""
+    for least, unit, name in ((1, 1, "s"), (1e-5, 1e-3, "ms"), (1e-8, 1e-6, "us"), (0, 1e-9, "ns")):
+        if seconds >= least:
+            return f"{seconds / unit:.4g} {name}"
+
+
 def check_page(checks, graph, executable, flags):
     """The page is well-formed, has the figures of the report, and overwrites no input."""
     path = graph.work / "step.html"
@@ -189,10 +196,10 @@ def check_page(checks, graph, executable, flags):
     checks.that(not page.open and not page.closed, f"open {page.open}, not open {page.closed}")
     checks.that("<script" not in text and "http" not in text.replace("http-equiv", ""),
                 "the page needs other files")
-    checks.that(f"A step takes {report['seconds'] * 1e3:.4g} ms" in text, "the step is not told")
+    checks.that(f"A step takes {duration(report['seconds'])}" in text, "the step is not told")
     rows = {row[0]: row for row in page.rows if row}
     for lane, seconds in report["lanes"].items():
-        checks.that(seconds == 0 or f"{seconds * 1e3:.4g} ms" in rows.get(lane, []), f"{lane}: {rows}")
+        checks.that(seconds == 0 or duration(seconds) in rows.get(lane, []), f"{lane}: {rows}")
     checks.that("disks=24" in rows and "all of these" in rows, f"{list(rows)}")
     checks.that(page.bars > sum(seconds > 0 for seconds in report["lanes"].values()), f"{page.bars}")
     check_refused(checks, "--html over the model", ["the page would overwrite"], "zero-sim",

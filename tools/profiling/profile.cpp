@@ -2,12 +2,21 @@
 
 #include "profile.h"
 
+#include "runtime/support/status.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <tuple>
 
 namespace zero::run {
+
+std::string ProfileRow::rooflineText() const {
+  if (least == 0)
+    return "";
+  const double fraction = fractionOfRoofline();
+  return fraction >= 1.005 ? "> 100 %" : rt::format("%.0f %%", 100 * fraction);
+}
 
 double bandwidthOf(const zero_rt_machine &machine) {
   return std::max(machine.triad_bandwidth, machine.copy_bandwidth);

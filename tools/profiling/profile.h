@@ -48,6 +48,8 @@ struct ProfileRow {
   std::string title() const { return axis.empty() ? name : name + ", " + axis; }
   /// 1: as fast as the machine can; more when data came out of caches. 0: no limit known.
   double fractionOfRoofline() const { return seconds > 0 ? least / seconds : 0; }
+  /// The same as "87 %", "> 100 %" where data came out of caches, or "" without a known limit.
+  std::string rooflineText() const;
 };
 
 struct Profile {

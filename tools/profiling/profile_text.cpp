@@ -18,9 +18,7 @@ static std::string milliseconds(double seconds, double step) {
   return format("%.*f", step >= 0.1 ? 2 : 4, seconds * 1e3);
 }
 
-static std::string percent(double fraction, const char *pattern = "%.1f %%") {
-  return format(pattern, 100 * fraction);
-}
+static std::string percent(double fraction) { return format("%.1f %%", 100 * fraction); }
 
 /// A rate in units of 1e9.
 static std::string rate(double amount, double seconds) {
@@ -48,8 +46,7 @@ static std::string line(const ProfileRow &row, const std::string &name, int widt
   return line(name.c_str(), width, format("%.6g", row.launches), milliseconds(row.seconds, step),
               row.recomputed > 0 ? milliseconds(row.recomputed, step) : kNothing,
               percent(row.seconds / step), rate(row.flops, row.seconds),
-              rate(row.bytes, row.seconds),
-              row.least > 0 ? percent(row.fractionOfRoofline(), "%.0f %%") : kNothing, rest);
+              rate(row.bytes, row.seconds), row.least > 0 ? row.rooflineText() : kNothing, rest);
 }
 
 /// A line without a rate.

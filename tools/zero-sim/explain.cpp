@@ -131,7 +131,7 @@ std::string explanationText(const Explanation &explanation, double seconds) {
                              .c_str()
                        : "");
   if (explanation.tokens > 0)
-    text += format("all ranks: %.5g tokens/s", explanation.tokensPerSecond);
+    text += "all ranks: " + countText(explanation.tokensPerSecond) + " tokens/s";
   if (explanation.tokens > 0 && explanation.tokensPerPrice)
     text += format(", %.4g tokens for a price of 1", *explanation.tokensPerPrice);
   text += explanation.tokens > 0 ? "\n" : "";

@@ -32,7 +32,6 @@ static std::string html(const std::string &text) {
   return safe;
 }
 
-static std::string milliseconds(double seconds) { return format("%.4g ms", seconds * 1e3); }
 static std::string percent(double part, double whole) {
   return format("%.1f %%", whole > 0 ? 100 * part / whole : 0);
 }
@@ -108,7 +107,7 @@ static std::string barSvg(const Bar &bar, const Replay &replay, double scale, do
   return format("<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%.0f\"%s><title>",
                 kNames + bar.begin * scale, y, std::max((bar.end - bar.begin) * scale, 0.3),
                 kBarHeight, bar.recomputes ? " class=\"again\"" : "") +
-         html(name) + format(": %.4g to %.4g ms", bar.begin * 1e3, bar.end * 1e3) +
+         html(name) + ": " + secondsText(bar.begin) + " to " + secondsText(bar.end) +
          "</title></rect>\n";
 }
 
@@ -134,7 +133,7 @@ static std::string timelineSvg(const Replay &replay) {
                    tick == 0   ? "start"
                    : tick == 4 ? "end"
                                : "middle",
-                   milliseconds(seconds * tick / 4).c_str());
+                   secondsText(seconds * tick / 4).c_str());
   return format(
              "<div class=\"scroll\"><svg class=\"timeline\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
              "aria-label=\"What each lane does over the step\">",
@@ -147,7 +146,7 @@ static std::string lanesTable(const Replay &replay) {
   Table table({"lane", "busy", "of the step", "moved", "on the critical path"});
   for (size_t lane = 0; lane < timeline.lanes.size(); ++lane)
     if (const auto [busy, bytes] = timeline.lanes[lane]; busy > 0)
-      table.row({laneName(lane), milliseconds(busy), percent(busy, timeline.seconds),
+      table.row({laneName(lane), secondsText(busy), percent(busy, timeline.seconds),
                  bytes ? formatBytes(double(bytes)) : "",
                  percent(timeline.critical[lane], timeline.seconds)});
   return table.finish();
@@ -170,10 +169,9 @@ static std::string whatIfSection(const Subject &subject, double seconds) {
 static std::string kindsTable(const run::Profile &profile) {
   Table table({"kind", "launches", "a step", "recomputed", "of the step", "of the roofline"});
   for (const run::ProfileRow &row : profile.kinds)
-    table.row({row.title(), format("%.0f", row.launches), milliseconds(row.seconds),
-               row.recomputed > 0 ? milliseconds(row.recomputed) : "",
-               percent(row.seconds, profile.seconds()),
-               row.least > 0 ? format("%.0f %%", 100 * row.fractionOfRoofline()) : ""});
+    table.row({row.title(), format("%.0f", row.launches), secondsText(row.seconds),
+               row.recomputed > 0 ? secondsText(row.recomputed) : "",
+               percent(row.seconds, profile.seconds()), row.rooflineText()});
   return table.finish();
 }
 
@@ -191,7 +189,7 @@ static std::string factsOf(const Subject &subject, const Explanation &explanatio
     fact("of the peak", percent(explanation.peakShare, 1));
   }
   if (explanation.tokens > 0)
-    fact("all ranks", format("%.0f tokens/s", explanation.tokensPerSecond));
+    fact("all ranks", countText(explanation.tokensPerSecond) + " tokens/s");
   if (explanation.tokens > 0 && explanation.tokensPerPrice)
     fact("for a price of 1", format("%.4g tokens", *explanation.tokensPerPrice));
   return text + "</dl>";
@@ -202,7 +200,7 @@ std::string reportPage(const Subject &subject, const Replay &replay) {
   const Explanation explanation = explain(subject.program, subject.machine, replay);
   std::string body =
       "<main><header><p class=\"kicker\">" + html(subject.program.name()) +
-      "</p><h1>A step takes " + milliseconds(seconds) +
+      "</p><h1>A step takes " + secondsText(seconds) +
       "</h1><p class=\"lead\">Simulated, not run: each lane executes its commands in order, after "
       "those that they wait for.</p>" +
       factsOf(subject, explanation) + "</header>\n";

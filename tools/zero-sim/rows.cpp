@@ -5,10 +5,26 @@
 #include "runtime/support/status.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace zero::rt;
 
 namespace zero::sim {
+
+std::string secondsText(double seconds) {
+  if (seconds >= 1)
+    return format("%.4g s", seconds);
+  if (seconds >= 1e-5 || seconds <= 0)
+    return format("%.4g ms", seconds * 1e3);
+  return seconds >= 1e-8 ? format("%.4g us", seconds * 1e6) : format("%.4g ns", seconds * 1e9);
+}
+
+std::string countText(double count) {
+  for (const auto &[size, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}})
+    if (count >= size)
+      return format("%.4g %s", count / size, name);
+  return format("%.4g", count);
+}
 
 std::string rowsText(const Rows &rows) {
   std::vector<size_t> widths(rows.front().size());

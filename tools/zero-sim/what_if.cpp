@@ -199,7 +199,7 @@ Rows whatIfRows(const std::vector<WhatIf> &found, double seconds) {
     rows.push_back({each.change, format("%.4g", each.seconds * 1e3),
                     format("%+.1f %%", 100 * (each.seconds / seconds - 1))});
     if (tokens)
-      rows.back().push_back(format("%.5g", each.explanation.tokensPerSecond));
+      rows.back().push_back(countText(each.explanation.tokensPerSecond));
     if (price)
       rows.back().push_back(format("%.4g", each.explanation.tokensPerPrice.value_or(0)));
   }

@@ -52,6 +52,14 @@ function scopeTexts(scope) {
   return [/^\d+$/.test(last) ? words.slice(-2).join(".") : shortScope(scope), last];
 }
 
+/** The name of several scopes in a strip, from the first to the last: "h.0 to 5". */
+function scopeRange(first, last) {
+  const begin = first.split("."), end = last.split("."), number = /^\d+$/;
+  const isRange = begin.length === end.length && number.test(begin.at(-1)) && number.test(end.at(-1)) &&
+    begin.slice(0, -1).join(".") === end.slice(0, -1).join(".");
+  return isRange ? `${begin.slice(-2).join(".")} to ${end.at(-1)}` : "";
+}
+
 /** Axes, cursor, zoom and keys; subclasses draw the content. */
 class Chart {
   constructor(canvas, height, top) {
@@ -105,7 +113,7 @@ class Chart {
     this.draw(g);
     g.restore();
     this.drawStrip(g, partRuns, this.height - this.below + 4, (text) => [text]);
-    this.drawStrip(g, scopeRuns, this.height - this.below + 23, scopeTexts);
+    this.drawStrip(g, scopeRuns, this.height - this.below + 23, scopeTexts, scopeRange);
     this.overlay();
   }
 
@@ -120,10 +128,16 @@ class Chart {
     }
   }
 
-  /** A row of runs in two alternating tones, each with the longest of its texts that fits. */
-  drawStrip(g, runs, top, textsOf) {
+  /** A row of runs in two alternating tones, each with the longest of its texts that fits. Where
+   * none fits, `rangeOf` names as many runs together as it takes. */
+  drawStrip(g, runs, top, textsOf, rangeOf = () => "") {
     g.textAlign = "center";
-    let turn = 0;
+    let turn = 0, group = null;
+    const write = (text, x0, x1) => {
+      const fits = text && g.measureText(text).width < x1 - x0 - 6;
+      if (fits) g.fillText(text, (x0 + x1) / 2, top + 8.5);
+      return fits;
+    };
     for (const { begin, end, text } of runs) {
       if (text) turn ^= 1;
       const x0 = Math.max(this.left, this.x(begin)), x1 = Math.min(this.width - this.right, this.x(end));
@@ -132,9 +146,13 @@ class Chart {
       g.fillStyle = this.colors.line;
       g.fillRect(x0, top, Math.max(0.5, x1 - x0 - 1), 16);
       g.globalAlpha = 1;
-      const fitting = textsOf(text).find((t) => g.measureText(t).width < x1 - x0 - 6);
       g.fillStyle = this.colors.ink;
-      if (fitting) g.fillText(fitting, (x0 + x1) / 2, top + 8.5);
+      if (textsOf(text).some((each) => write(each, x0, x1))) {
+        group = null;
+        continue;
+      }
+      if (!group || !rangeOf(group.text, text)) group = { text, x0 };
+      else if (write(rangeOf(group.text, text), group.x0, x1)) group = null;
     }
   }
 
