@@ -13,7 +13,7 @@ from configurations import SMALL, calibrate, measure, prepare
 RANKS = 2
 #: Bytes of a rank on the device and on the host.
 BUDGETS = [("90MB", "40MB"), ("60MB", "40MB"), ("50MB", "30MB")]
-AUTO = "--zero=auto --offload=auto"
+AUTO = "--zero=auto --offload=auto --offload-gain=0"
 UPDATES = "--offload-gradients=host --offload-optimizer="
 PLANS = ["--zero-stage=0", "--zero-stage=1", "--zero-stage=2", "--zero-stage=3",
          "--zero-stage=1 --checkpoint=layer", "--zero-stage=3 --checkpoint=layer",

@@ -138,6 +138,14 @@ Ranks ranksOf(ModuleOp module, int64_t threads) {
   return {Mesh(module).ranks(), threads, prefetch && prefetch.getInt() > 0};
 }
 
+std::array<int64_t, kNumLinks> bytesMoved(func::FuncOp step, int64_t iterations) {
+  std::array<int64_t, kNumLinks> moved{};
+  for (auto transfer : step.getOps<TransferOp>())
+    moved[size_t(linkOf(transfer))] += tensorBytes(transfer.getInput().getType()) *
+                                       scheduleOf(transfer).countIterations(iterations);
+  return moved;
+}
+
 StepTime measureStep(ModuleOp module, func::FuncOp step, const Machine &machine, int64_t threads) {
   OpTimes times(module, machine);
   StepTime sum;

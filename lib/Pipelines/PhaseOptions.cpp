@@ -6,6 +6,7 @@
 #include "zero/Machine/KernelProfile.h"
 #include "zero/Machine/MachineFile.h"
 #include "zero/Options/MeshAxes.h"
+#include "zero/Planning/ProcessMemory.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -29,6 +30,17 @@ unsigned PhaseOptions::dataRanks() const {
 
 uint64_t PhaseOptions::ranks() const {
   return uint64_t(dataRanks()) * uint64_t(axisSize(axesOf(shard.mesh), "tensor"));
+}
+
+uint64_t PhaseOptions::ranksOf(const planning::Machine &machine) const {
+  const auto ofNode = uint64_t(machine.network.ranksPerNode);
+  return ofNode ? std::min(ofNode, ranks()) : ranks();
+}
+
+uint64_t PhaseOptions::sharedBudget(const planning::Machine &machine) const {
+  const uint64_t given = plan.ramBudget.getValue();
+  // At least 1, since 0 is no limit.
+  return given ? std::max<uint64_t>(planning::arenaWithin(given, ranksOf(machine)), 1) : 0;
 }
 
 OrAuto<Checkpoint> PhaseOptions::checkpointMode() const {

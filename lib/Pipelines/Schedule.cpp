@@ -36,6 +36,7 @@ void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
   TierBudgets budgets;
   budgets.device = int64_t(options.plan.memoryBudget.getValue().bytes);
   budgets.host = int64_t(options.plan.hostBudget.getValue().bytes);
+  budgets.both = int64_t(options.sharedBudget(machine));
   budgets.prefetch = prefetchBytes(options, machine);
   pm.addPass(createScheduleTransfers(machine, budgets));
 }

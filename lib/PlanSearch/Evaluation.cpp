@@ -69,6 +69,10 @@ int64_t TierBytes::packed() {
   return *bytes;
 }
 
+int64_t TierBytes::roughly() const {
+  return bytes ? *bytes : planning::firstFitBytes(lifetimes, alignment);
+}
+
 bool TierBytes::fits(uint64_t limit) {
   if (!limit)
     return true;
@@ -78,6 +82,16 @@ bool TierBytes::fits(uint64_t limit) {
   if (!atMost || *atMost > most)
     atMost = planning::pack(lifetimes, alignment, most).bytes;
   return *atMost <= most;
+}
+
+bool TierBytes::fitsWith(TierBytes &other, int64_t limit) {
+  // First an arena of the other that is small enough if this one has no gaps.
+  if (limit < least() + other.least() || !other.fits(uint64_t(limit - least())))
+    return false;
+  const int64_t rest = limit - other.bytes.value_or(other.atMost.value_or(0));
+  if (rest > 0 && fits(uint64_t(rest)))
+    return true;
+  return limit > other.packed() && fits(uint64_t(limit - other.packed()));
 }
 
 /// Whether `root` is live during the entire step.
@@ -130,6 +144,7 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.cost.nvme = {lifetimesOf(result.storage->roots(), Tier::Nvme), kPageAlignment};
   result.cost.optimizerOnHost = optimizerOnHost(*result.storage);
   result.cost.activations = mostActivations(*result.storage);
+  result.cost.written = bytesMoved(*step, iterationsOf(module))[size_t(planning::Link::DiskWrite)];
   result.cost.time = measureStep(module, *step, machine, options.kernels.threadsPerRank);
   return result;
 }

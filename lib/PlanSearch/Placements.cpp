@@ -124,14 +124,18 @@ std::vector<PlanChoice> PlacementLister::withNodes(std::vector<PlanChoice> choic
 }
 
 /// With `auto`: each placement on each useful tier. Nvme is never faster than the host, so it is
-/// omitted if the host has space for everything. Parameters, which each micro-batch reads, are
+/// omitted if the host has space for everything. The host is omitted if it shares its memory with
+/// the device. Parameters, which each micro-batch reads, are
 /// never placed further away than optimizer state, which a step reads once, if both are free.
 /// Gradients that a planner places wait on the device or where they are updated.
 std::vector<PlanChoice>
 PlacementLister::withTiers(const std::vector<PlanChoice> &placements) const {
   const phase::OffloadOptions &offload = options.offload;
-  SmallVector<Tier> tiers{Tier::Device, Tier::Host};
-  if (options.plan.hostBudget.getValue() != 0)
+  SmallVector<Tier> tiers{Tier::Device};
+  const bool isShared = options.plan.ramBudget.getValue() != 0;
+  if (!isShared)
+    tiers.push_back(Tier::Host);
+  if (isShared || options.plan.hostBudget.getValue() != 0)
     tiers.push_back(Tier::Nvme);
   auto tiersOf = [&](bool isFree, const Tier &given) {
     return isFree ? ArrayRef<Tier>(tiers) : ArrayRef<Tier>(given);

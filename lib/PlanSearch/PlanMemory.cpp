@@ -61,6 +61,10 @@ static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &ch
   if (const int64_t host = cost.host.packed())
     elsewhere = ", " + std::to_string(host) + " bytes of host memory, busiest link " +
                 number(*llvm::max_element(cost.time.transfer)) + " s";
+  if (cost.written > 0) // what a drive is rated by
+    elsewhere +=
+        ", " + planning::formatBytes(double(cost.written)) + " written to the disk, by each rank " +
+        planning::formatBytes(double(cost.written) / std::max(total, 1e-12) * 86400) + " a day";
   remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
       << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.device.packed())
       << " bytes, " << remark::metric("seconds", number(total))
@@ -115,7 +119,7 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
     return failure();
-  const Budget budget = budgetOf(*options);
+  const Budget &budget = search.getBudget();
   // Tiles were tried with all their plans.
   auto known = module->getAttrOfType<FoundPlanAttr>(kFoundPlanAttr);
   FailureOr<const PlanChoice *> found = known ? search.takeOver(known) : search.findFastest(budget);

@@ -19,12 +19,14 @@ namespace zero {
 
 /// Maximum bytes of a plan on each rank; 0: no limit.
 struct Budget {
-  uint64_t memory = 0;
+  uint64_t memory = 0; ///< of the device, or with --ram-budget of the device and the host together
   uint64_t activations = 0;
   uint64_t host = 0; ///< of the host's memory
   uint64_t nvme = 0; ///< of the disk
 };
-Budget budgetOf(const PhaseOptions &options);
+
+/// Whether `bytes` are within `limit`; 0: no limit.
+inline bool within(int64_t bytes, uint64_t limit) { return !limit || uint64_t(bytes) <= limit; }
 
 /// The plans that the options of a step allow, and the resources of each.
 class PlanSearch {
@@ -32,20 +34,24 @@ public:
   /// `module` has kernels and is not placed yet; nothing here changes it.
   PlanSearch(mlir::ModuleOp module, const PhaseOptions &options, const planning::Machine &machine);
 
+  /// What the options say.
+  const Budget &getBudget() const { return given; }
+
   /// Lists placements, with the `known` ways to recompute if there are some; fails, after an
   /// error, where a phase does. Their plans are listed once one of them may be wanted.
   llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
   /// The plan with the shortest step among those that fit, if it is shorter than `seconds`, or
-  /// null. The result is exact: a plan that is not evaluated cannot be faster or does not fit, or
+  /// null. The step of a plan that may write to the disk counts as longer by --offload-gain.
+  /// The result is exact: a plan that is not evaluated cannot be faster or does not fit, or
   /// is of a placement that gives the program of another one, without recomputation.
   llvm::FailureOr<const PlanChoice *>
   findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
   /// A plan that fits, or null; a plan may fit all the same, since the search builds few programs.
   /// Those that may need the least memory of the device come first, then faster ones.
   llvm::FailureOr<const PlanChoice *> findFitting(const Budget &budget);
-  /// The plan that needs the least memory of the device among those that fit the other budgets, if
-  /// it needs less than `below`, or null.
+  /// The plan that needs the least of the memory that the budget `memory` limits among those that
+  /// fit the other budgets, if it needs less than `below`, or null.
   llvm::FailureOr<const PlanChoice *> findSmallest(const Budget &budget, int64_t below = INT64_MAX);
   /// `choice`, one of the plans, for the search of an equal program, perhaps in another context.
   FoundPlanAttr found(mlir::MLIRContext *context, const PlanChoice *choice, bool fits) const;
@@ -58,6 +64,10 @@ public:
   /// plan.
   llvm::FailureOr<std::optional<int64_t>> findLeast(TierBytes PlanCost::*tier,
                                                     const Budget &others);
+  /// The seconds of a step of `choice` as findFastest() compares them.
+  double weightedSeconds(const PlanChoice *choice);
+  /// The bytes of `cost` that the budget `memory` limits.
+  int64_t memoryOf(PlanCost &cost) const;
   /// Whether a plan or a placement is known to need more of the host or of the disk.
   bool exceeds(const Budget &budget) const;
   /// The resources of `choice`, which must be one of the found plans.
@@ -79,17 +89,21 @@ private:
   };
   struct Plan {
     PlanChoice choice;
+    size_t order = 0;        ///< among plans that take as long; does not depend on budgets
     double leastSeconds = 0; ///< no step of this plan is shorter
-    int64_t leastBytes = 0;  ///< nor its arena smaller
-    int64_t state = 0;       ///< of it, on the device during the whole step
+    int64_t leastBytes = 0;  ///< nor the memory that the budget limits less
+    int64_t state = 0;       ///< of it, during the whole step
     OffDevice least;         ///< nor its arenas of other tiers
     std::optional<PlanCost> cost;
+    int fillings = 0; ///< attempts to fill memory that is shared
   };
-  /// A placement of state, before its plans are listed.
+  /// A placement of state. Its plans are listed once one of them may be wanted.
   struct Placement {
     PlanChoice choice;
+    size_t order = 0; ///< of its first plan
+    bool isListed = false;
     bool fillsHost = false; ///< with as much state as the budget of the host allows
-    int64_t leastBytes = 0; ///< of the device: state alone
+    int64_t leastBytes = 0; ///< of the memory that the budget limits: state alone
     OffDevice least;        ///< of other tiers: state alone
   };
 
@@ -100,8 +114,19 @@ private:
   llvm::LogicalResult addPlans(Placement placement);
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(Placement placement);
-  llvm::LogicalResult list(size_t placement);
-  llvm::LogicalResult listUpTo(const Budget &budget);
+  llvm::LogicalResult addFilledMemory(Placement placement);
+  double weigh(const PlanChoice &choice, double seconds) const;
+  int64_t leastMemory(int64_t device, int64_t host) const { return device + (isShared ? host : 0); }
+  bool isMemoryPacked(const PlanCost &cost) const;
+  bool fitsMemory(PlanCost &cost, int64_t most) const;
+  bool fits(PlanCost &cost, const Budget &budget) const;
+  int64_t toFill() const { return int64_t(isShared ? given.memory : given.host); }
+  int64_t excessOf(PlanCost &cost) const;
+  llvm::LogicalResult list(Placement &placement);
+  llvm::LogicalResult listAll();
+  void learnWork(const PlanChoice &choice, const StepTime &time);
+  double leastSecondsOf(const Placement &placement) const;
+  bool mayFit(const Placement &placement, const Budget &budget) const;
   void addSwaps(Plan &first, int64_t least);
   void raiseBound(Plan &plan) const;
   llvm::FailureOr<Evaluation> make(PlanChoice &choice, bool mayBeEmpty = true);
@@ -113,10 +138,17 @@ private:
   mlir::ModuleOp module;
   const PhaseOptions &options;
   const planning::Machine &machine;
+  const Budget given;
+  const bool isShared; ///< device and host share the memory of a machine: --ram-budget
   /// Ways to recompute, the first of which drops nothing; shared by searches of one program.
   std::shared_ptr<const std::vector<RecomputePlan>> ladder;
-  std::deque<Placement> unlisted; ///< those with the least state first
-  std::deque<Plan> plans;         ///< stay where they are while others are added
+  std::vector<Placement> placements; ///< those with the least state first
+  /// What programs have in common that differ only in tiers and the sizes of buckets, and a lower
+  /// bound of the seconds of computing and collectives of such a program.
+  using Work = std::tuple<unsigned, uint64_t, unsigned, bool>;
+  static Work workOf(const PlanChoice &choice);
+  std::map<Work, double> leastWork;
+  std::deque<Plan> plans; ///< stay where they are while others are added
   /// What plans that differ only in the tiers of state have in common.
   using Common =
       std::tuple<unsigned, uint64_t, uint64_t, unsigned, bool, const ActivationPlan *, int64_t>;

@@ -30,8 +30,8 @@ static constexpr int kHalves = 2, kHalvesOfFitting = 4;
 static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
 bool plansTiles(const PhaseOptions &options) {
-  return options.plan.memoryBudget.getValue() != 0 && !options.import.forwardOnly &&
-         options.dataRanks() > 1 && options.ranks() == options.dataRanks() &&
+  return options.plan.limitsMemory() && !options.import.forwardOnly && options.dataRanks() > 1 &&
+         options.ranks() == options.dataRanks() &&
          (options.place.stage == 3 || options.plan.isAuto());
 }
 
@@ -68,7 +68,7 @@ public:
       choose(program, std::move(asked));
     else if (asked->findFastest(kAnySeconds))
       takeOver(*asked);
-    else if (uint64_t(asked->getFloor().state) < options->plan.memoryBudget.getValue())
+    else if (uint64_t(asked->getFloor().state) < asked->getBudget().memory)
       findFittingTiles(program, given);
   }
 
@@ -116,7 +116,7 @@ bool PlanTiles::takeFastest(const Trials &trials) {
   bool wholeFits = false;
   for (const auto &[limit, trial] : trials)
     if (std::optional<TileTrial::Found> found = trial->findFastest(seconds)) {
-      seconds = found->seconds;
+      seconds = found->weighted;
       wholeFits |= limit == 0;
       takeOver(*trial, limit);
     }

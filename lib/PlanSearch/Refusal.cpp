@@ -4,6 +4,7 @@
 
 #include "TileTrial.h"
 #include "zero/Planning/ByteSize.h"
+#include "zero/Planning/ProcessMemory.h"
 #include "zero/Transforms/Plan.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -32,7 +33,7 @@ struct Fix {
   std::string flags;
   bool wantsRanks;
   double seconds;
-  int64_t device, host, nvme;
+  std::string memory; ///< what the plan needs
 };
 
 /// Tries changes of the options, one at a time.
@@ -50,6 +51,7 @@ public:
 
 private:
   using Flags = ArrayRef<std::pair<StringRef, std::string>>;
+  std::string memoryText(PlanCost &cost) const;
   /// With `flags`, described as `text`. Returns whether a plan fits.
   FailureOr<bool> attempt(Flags flags, const Twine &text);
   FailureOr<bool> attempt(StringRef flag, const Twine &value);
@@ -69,6 +71,20 @@ private:
 
 } // namespace
 
+/// "450.00 MiB, 787.03 MiB of the host", or with --ram-budget "1.21 GiB".
+std::string FixSearch::memoryText(PlanCost &cost) const {
+  const int64_t device = cost.device.packed(), host = cost.host.packed();
+  const bool isShared = options.plan.ramBudget.getValue() != 0;
+  std::string text = planning::formatBytes(
+      isShared ? double(planning::processBytes(device + host, options.ranksOf(machine)))
+               : double(device));
+  if (host && !isShared)
+    text += ", " + planning::formatBytes(double(host)) + " of the host";
+  if (const int64_t disk = cost.nvme.packed())
+    text += ", " + planning::formatBytes(double(disk)) + " of the disk";
+  return text;
+}
+
 FailureOr<bool> FixSearch::attempt(Flags flags, const Twine &text) {
   PhaseOptions changed;
   changed.copyOptionValuesFrom(options);
@@ -78,15 +94,14 @@ FailureOr<bool> FixSearch::attempt(Flags flags, const Twine &text) {
   PlanSearch search(module, changed, machine);
   if (failed(search.prepare(&known)))
     return failure();
-  const Budget budget = budgetOf(changed);
-  FailureOr<const PlanChoice *> found = search.findFitting(budget);
+  FailureOr<const PlanChoice *> found = search.findFitting(search.getBudget());
   if (failed(found))
     return failure();
   if (!*found)
     return false;
   PlanCost &cost = search.costOf(*found);
-  fixes.push_back({("--" + text).str(), flags.front().first == "ranks", cost.time.seconds,
-                   cost.device.packed(), cost.host.packed(), cost.nvme.packed()});
+  fixes.push_back(
+      {("--" + text).str(), flags.front().first == "ranks", cost.time.seconds, memoryText(cost)});
   return true;
 }
 
@@ -146,6 +161,9 @@ LogicalResult FixSearch::attemptMoreOf(StringRef flag, uint64_t now) {
 }
 
 LogicalResult FixSearch::run() {
+  // All ranks of one machine share its memory.
+  const bool ranksHelp =
+      options.plan.ramBudget.getValue() == 0 || options.ranksOf(machine) < options.ranks();
   // If tiers are chosen too, what helps is more of what their budgets limit, or more ranks.
   if (options.offload.anyAuto()) {
     const phase::PlanOptions &plan = options.plan;
@@ -155,6 +173,8 @@ LogicalResult FixSearch::run() {
     if (const uint64_t disk = plan.nvmeBudget.getValue();
         disk && known.exceeds({0, 0, 0, disk}) && failed(attemptMoreOf("nvme-budget", disk)))
       return failure();
+    if (!ranksHelp)
+      return success();
     return attemptMore("ranks", options.dataRanks(),
                        [](uint64_t ranks) { return std::to_string(ranks); });
   }
@@ -162,7 +182,7 @@ LogicalResult FixSearch::run() {
   // Parameters are tiled before differentiation: zero-plan-tiles has tried the sizes.
   if (std::optional<FittingTiles> fitting = readFittingTiles(module))
     fixes.push_back({"--tile-params-over=" + std::to_string(fitting->limit), false,
-                     fitting->seconds, fitting->bytes, 0, 0});
+                     fitting->seconds, planning::formatBytes(double(fitting->bytes))});
   auto tryIt = [&](StringRef flag, const Twine &value) {
     if (succeeded(result))
       result = attempt(flag, value);
@@ -175,8 +195,9 @@ LogicalResult FixSearch::run() {
     const size_t before = fixes.size();
     if (succeeded(result))
       result = attemptTiers();
-    // If a choice among all tiers helps, one of them alone is not better.
-    const bool helps = fixes.size() > before;
+    // If a choice among all tiers helps, one of them alone is not better; nor is the host, if it
+    // shares its memory with the device.
+    const bool helps = fixes.size() > before || options.plan.ramBudget.getValue() != 0;
     if (!helps && options.offload.activations.is(Tier::Device))
       tryIt("offload-activations", "host");
     if (!helps && options.offload.optimizer.is(Tier::Device))
@@ -189,7 +210,7 @@ LogicalResult FixSearch::run() {
   if (isFixed && options.dataRanks() > 1)
     for (unsigned stage = options.place.stage + 1; stage <= 3; ++stage)
       tryIt("zero-stage", Twine(stage));
-  if (!isFixed || options.place.stage > 0)
+  if (ranksHelp && (!isFixed || options.place.stage > 0))
     for (unsigned times : {2, 4, 8})
       tryIt("ranks", Twine(options.dataRanks() * times));
   if (isFixed && options.place.stage == 3)
@@ -254,15 +275,19 @@ static uint64_t tileLimit(ModuleOp module, const PhaseOptions &options) {
 /// Raises `peak` until `choice` fits into a budget of so many bytes. Returns its program.
 static FailureOr<Evaluation> confirm(ModuleOp module, const PlanChoice &choice,
                                      const PhaseOptions &options, const planning::Machine &machine,
-                                     int64_t &peak) {
+                                     const PlanSearch &search, int64_t &peak) {
   PhaseOptions changed;
   changed.copyOptionValuesFrom(options);
   while (true) {
-    changed.plan.memoryBudget = ByteSize{uint64_t(peak)};
+    if (options.plan.ramBudget.getValue() != 0)
+      changed.plan.ramBudget =
+          ByteSize{planning::processBytes(uint64_t(peak), options.ranksOf(machine))};
+    else
+      changed.plan.memoryBudget = ByteSize{uint64_t(peak)};
     FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, changed, machine);
-    if (failed(evaluation) || evaluation->getCost().device.packed() <= peak)
+    if (failed(evaluation) || search.memoryOf(evaluation->getCost()) <= peak)
       return evaluation;
-    peak = evaluation->getCost().device.packed();
+    peak = search.memoryOf(evaluation->getCost());
   }
 }
 
@@ -271,28 +296,24 @@ static std::string otherLimits(ModuleOp module, const PhaseOptions &options, con
   SmallVector<std::string> limits;
   if (budget.host)
     limits.push_back("--host-budget=" + planning::formatByteFlag(budget.host));
-  if (budget.nvme)
+  if (budget.nvme == 1) // as zero-run --auto says without a disk
+    limits.push_back("nothing on a disk");
+  else if (budget.nvme)
     limits.push_back("--nvme-budget=" + planning::formatByteFlag(budget.nvme));
   if (const uint64_t tiles = tileLimit(module, options))
     limits.push_back("tiles of up to " + planning::formatBytes(double(tiles)));
   return limits.empty() ? "" : " with " + llvm::join(limits, " and ");
 }
 
-/// Says which changes of the options help: those that were tried, and a budget of `peak` bytes.
-static void noteFixes(InFlightDiagnostic &error, FixSearch &search, uint64_t peak, double seconds) {
+/// Says which changes of the options help: those that were tried, and the smallest `budget`.
+static void noteFixes(InFlightDiagnostic &error, FixSearch &search, StringRef budget,
+                      double seconds) {
   std::vector<Fix> fixes = search.findFixes();
   fixes.resize(std::min(fixes.size(), kShownFixes));
   std::string text;
-  for (const Fix &fix : fixes) {
-    text += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds,
-                          planning::formatBytes(double(fix.device)));
-    if (fix.host)
-      text += ", " + planning::formatBytes(double(fix.host)) + " of the host";
-    if (fix.nvme)
-      text += ", " + planning::formatBytes(double(fix.nvme)) + " of the disk";
-  }
-  text += llvm::formatv("\n  --memory-budget={0}: {1:F4} s a step", planning::formatByteFlag(peak),
-                        seconds);
+  for (const Fix &fix : fixes)
+    text += llvm::formatv("\n  {0}: {1:F4} s a step in {2}", fix.flags, fix.seconds, fix.memory);
+  text += llvm::formatv("\n  {0}: {1:F4} s a step", budget, seconds);
   error.attachNote() << "options with a plan that fits:" << text;
 }
 
@@ -306,16 +327,25 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *know
     return budget.activations ? refuseActivations(module, search, budget)
                               : refuseTiers(module, search, budget);
   const PlanCost &cost = search.costOf(*smallest);
-  int64_t peak = search.costOf(*smallest).device.packed();
-  FailureOr<Evaluation> evaluation = confirm(module, **smallest, options, machine, peak);
+  int64_t peak = search.memoryOf(search.costOf(*smallest));
+  FailureOr<Evaluation> evaluation = confirm(module, **smallest, options, machine, search, peak);
   FixSearch fixes(module, search, options, machine);
   if (failed(evaluation) || failed(fixes.run()))
     return failure();
+  const uint64_t ram = options.plan.ramBudget.getValue(), asked = ram ? ram : budget.memory;
+  const uint64_t sharing = options.ranksOf(machine);
+  const uint64_t least = ram ? planning::processBytes(uint64_t(peak), sharing) : uint64_t(peak);
+  const std::string flag = ram ? "--ram-budget=" : "--memory-budget=";
   InFlightDiagnostic error = emitError(module.getLoc());
-  error << "--memory-budget=" << planning::formatByteFlag(budget.memory)
-        << ": no plan fits on each rank" << otherLimits(module, options, budget)
-        << "; the smallest budget with a plan is " << bytesText(peak);
-  noteFixes(error, fixes, planning::roundUpLike(uint64_t(peak), budget.memory), cost.time.seconds);
+  error << flag << planning::formatByteFlag(asked) << ": no plan fits ";
+  if (ram)
+    error << "with " << sharing << (sharing == 1 ? " rank" : " ranks") << " on a machine";
+  else
+    error << "on each rank";
+  error << otherLimits(module, options, budget) << "; the smallest budget with a plan is "
+        << bytesText(int64_t(least));
+  noteFixes(error, fixes, flag + planning::formatByteFlag(planning::roundUpLike(least, asked)),
+            cost.time.seconds);
   if (fixes.isLimitedByTier())
     error.attachNote()
         << "plans with less on the device need more on other tiers than their budgets "

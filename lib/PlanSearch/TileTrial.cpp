@@ -60,15 +60,15 @@ std::optional<TileTrial::Found> TileTrial::take(FailureOr<const PlanChoice *> ch
   last = *choice;
   lastFits = fits;
   PlanCost &cost = search->costOf(last);
-  return Found{cost.time.seconds, cost.device.packed()};
+  return Found{cost.time.seconds, search->weightedSeconds(last), search->memoryOf(cost)};
 }
 
 std::optional<TileTrial::Found> TileTrial::findFastest(double seconds) {
-  return take(search->findFastest(budgetOf(options), seconds), /*fits=*/true);
+  return take(search->findFastest(search->getBudget(), seconds), /*fits=*/true);
 }
 
 std::optional<TileTrial::Found> TileTrial::findSmallest(int64_t below) {
-  return take(search->findSmallest(budgetOf(options), below), /*fits=*/false);
+  return take(search->findSmallest(search->getBudget(), below), /*fits=*/false);
 }
 
 FoundPlanAttr TileTrial::foundPlan(MLIRContext *other) const {

@@ -33,14 +33,16 @@ public:
   /// The resources of a plan.
   struct Found {
     double seconds = std::numeric_limits<double>::infinity();
+    double weighted = seconds; ///< as PlanSearch compares them
     int64_t peak = INT64_MAX;
   };
-  /// The fastest plan that fits, if its step takes less than `seconds`.
+  /// The fastest plan that fits, if its step takes less than `seconds`, weighted.
   std::optional<Found> findFastest(double seconds);
   /// The plan that needs the least memory, if it needs less than `below` bytes.
   std::optional<Found> findSmallest(int64_t below);
   /// The plan that was found last, in another context.
   FoundPlanAttr foundPlan(mlir::MLIRContext *other) const;
+  const Budget &getBudget() const { return search->getBudget(); }
   /// The bytes that every plan needs.
   const MemoryFloor &getFloor() const { return search->getFloor(); }
 

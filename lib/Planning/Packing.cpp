@@ -222,12 +222,12 @@ static constexpr size_t kSearched = 128;      ///< the most pieces that are sear
 static constexpr int64_t kNodes = 20000;      ///< of the search, for each order
 static constexpr int64_t kPlacements = 50000; ///< of first fit, to improve an order
 
-/// The lowest layout found, or the first that ends at `goal` or below, and whether none is lower.
-static std::pair<Layout, bool> solve(const Problem &problem, int64_t goal) {
-  Occupancy occupancy(problem.slots);
+/// The lowest layout that first fit finds in these orders, or the first that ends at `goal` or
+/// below, and its order.
+static std::pair<Layout, Order> fitOrders(const Problem &problem, Occupancy &occupancy,
+                                          const std::vector<Order> &all, int64_t goal) {
   Layout best;
   Order bestOrder;
-  const std::vector<Order> all = orders(problem);
   for (const Order &order : all) {
     Layout layout = firstFit(problem, occupancy, order);
     if (!bestOrder.empty() && layout.top >= best.top)
@@ -235,8 +235,18 @@ static std::pair<Layout, bool> solve(const Problem &problem, int64_t goal) {
     best = std::move(layout);
     bestOrder = order;
     if (best.top <= goal)
-      return {best, best.top == problem.bound};
+      break;
   }
+  return {std::move(best), std::move(bestOrder)};
+}
+
+/// The lowest layout found, or the first that ends at `goal` or below, and whether none is lower.
+static std::pair<Layout, bool> solve(const Problem &problem, int64_t goal) {
+  Occupancy occupancy(problem.slots);
+  const std::vector<Order> all = orders(problem);
+  auto [best, bestOrder] = fitOrders(problem, occupancy, all, goal);
+  if (best.top <= goal)
+    return {best, best.top == problem.bound};
   if (problem.pieces.size() <= kSearched)
     for (const Order &order : all) {
       int64_t nodes = kNodes;
@@ -247,8 +257,8 @@ static std::pair<Layout, bool> solve(const Problem &problem, int64_t goal) {
   return {best, best.top == problem.bound};
 }
 
-Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t enough) {
-  Packing packing;
+/// Starts a packing: the lower bound, and the offsets of what is live during the whole step.
+static Problem begin(const std::vector<Lifetime> &lifetimes, int64_t alignment, Packing &packing) {
   for (auto [command, bytes] : liveBytes(lifetimes, alignment))
     if (bytes > packing.lowerBound) {
       packing.lowerBound = bytes;
@@ -258,6 +268,22 @@ Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t 
   Problem problem = reduce(lifetimes, alignment, packing.offsets);
   problem.bound = packing.lowerBound - problem.ground;
   packing.bytes = problem.ground;
+  return problem;
+}
+
+int64_t firstFitBytes(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t enough) {
+  Packing packing;
+  const Problem problem = begin(lifetimes, alignment, packing);
+  if (problem.pieces.empty())
+    return packing.bytes;
+  Occupancy occupancy(problem.slots);
+  const int64_t goal = std::max(problem.bound, enough - problem.ground);
+  return packing.bytes + fitOrders(problem, occupancy, orders(problem), goal).first.top;
+}
+
+Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t enough) {
+  Packing packing;
+  const Problem problem = begin(lifetimes, alignment, packing);
   packing.optimal = true;
   if (problem.pieces.empty())
     return packing;

@@ -130,11 +130,23 @@ static void printTransfers(const PlanSummary &plan, llvm::raw_ostream &os) {
     os << "each rank reads " << read << " bytes per step from nvme and writes " << written << "\n";
 }
 
+/// Prints nothing for GPUs.
+static void printProcess(const PlanSummary &plan, llvm::raw_ostream &os) {
+  if (plan.processArenas == 0)
+    return;
+  const int64_t ranks = plan.ranks * plan.tensorRanks;
+  os << "a process with " << (ranks == 1 ? "this rank" : "all " + std::to_string(ranks) + " ranks")
+     << " takes at most " << planning::formatBytes(double(plan.processArenas + plan.processBeside))
+     << " of memory: " << planning::formatBytes(double(plan.processBeside))
+     << " beside arenas, for the runtime and its libraries\n";
+}
+
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printPlan(plan, os);
   printMemory(plan, os);
   for (const ArenaSummary &other : plan.others)
     printMemory(other, os);
+  printProcess(plan, os);
   printState(plan, os);
   printTransfers(plan, os);
   if (plan.volume)

@@ -8,6 +8,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepTime.h"
 #include "zero/Import/Diagnostics.h"
+#include "zero/Planning/ProcessMemory.h"
 
 using namespace mlir;
 
@@ -223,6 +224,19 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
       readCertificate(other, plan.others.emplace_back());
 }
 
+/// Adds up the memory of a process that runs all ranks on a CPU.
+static void addProcess(ModuleOp module, PlanSummary &plan) {
+  if (module->hasAttr(kDeviceAttr))
+    return;
+  int64_t arena = plan.arena;
+  for (const ArenaSummary &other : plan.others)
+    arena += other.tier == Tier::Host ? other.arena : 0;
+  const int64_t ranks = plan.ranks * plan.tensorRanks;
+  plan.processArenas = ranks * arena;
+  plan.processBeside =
+      int64_t(planning::processBytes(uint64_t(arena), uint64_t(ranks))) - plan.processArenas;
+}
+
 /// Counts the bytes that cross between nodes of the size that sums or parameters are divided by.
 static void countNodeBytes(ModuleOp module, func::FuncOp step, PlanSummary &plan) {
   const int64_t ranks = plan.ranks * plan.tensorRanks;
@@ -239,12 +253,6 @@ static void countNodeBytes(ModuleOp module, func::FuncOp step, PlanSummary &plan
     if (!op.isControl())
       bytes += times.networkBytes(op) * double(scheduleOf(op).countIterations(plan.iterations));
   plan.nodeBytes = int64_t(bytes);
-}
-
-static void countTransfers(func::FuncOp step, PlanSummary &plan) {
-  for (auto transfer : step.getOps<TransferOp>())
-    plan.moved[unsigned(linkOf(transfer))] += tensorBytes(transfer.getInput().getType()) *
-                                              scheduleOf(transfer).countIterations(plan.iterations);
 }
 
 /// Counts the products by how they are computed.
@@ -282,7 +290,8 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     plan.optimizer = optimizer.str();
   readCertificates(module, plan);
-  countTransfers(storage.getStep(), plan);
+  addProcess(module, plan);
+  plan.moved = bytesMoved(storage.getStep(), plan.iterations);
   countNodeBytes(module, storage.getStep(), plan);
   ModelSize size = measure(module);
   plan.parameters = size.elements;

@@ -78,6 +78,11 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("optimizer", utf8(plan.optimizer));
   json.attribute("state_bytes", plan.stateBytes);
   json.attribute("paper_state_bytes", plan.paperStateBytes);
+  if (plan.processArenas)
+    json.attributeObject("process", [&] {
+      json.attribute("arenas", plan.processArenas);
+      json.attribute("beside", plan.processBeside);
+    });
   if (plan.volume)
     json.attributeObject("volume", [&] { writeVolume(json, *plan.volume); });
   if (const auto &volume = plan.tensorVolume)

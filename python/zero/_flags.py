@@ -252,6 +252,10 @@ FLAGS = {
         "offload-activations", "word", "device|host|nvme|auto",
         "tier of activations that are saved for backward: device, host or nvme; auto: decided for"
         " each value, together with recomputation, within a budget (device)"),
+    "offload_gain": Flag(
+        "offload-gain", "number", "",
+        "with a budget: percent of a step that a plan must save if it writes to the disk and "
+        "another one fits"),
     "offload_gradients": Flag(
         "offload-gradients", "word", "device|host|nvme|auto",
         "tier of summed gradients until the update; auto: chosen within a budget (device)"),
@@ -288,6 +292,11 @@ FLAGS = {
         "profile", "text", "report.json",
         "a report of zero-run --profile --report-json: plan with its times of kernels instead of "
         "those that --machine gives"),
+    "ram_budget": Flag(
+        "ram-budget", "bytes", "",
+        "CPU ranks: maximum bytes of memory that a process with all ranks of a machine takes, "
+        "with the runtime and its libraries, instead of --memory-budget and --host-budget: what "
+        "is offloaded to the host stays in this memory"),
     "ranks": Flag(
         "ranks", "integer", "N",
         "data-parallel ranks"),
@@ -434,6 +443,7 @@ class Flags(TypedDict, total=False):
     nonfinite: Literal["stop", "skip"]
     nvme_budget: Union[int, str]
     offload_activations: Literal["device", "host", "nvme", "auto"]
+    offload_gain: float
     offload_gradients: Literal["device", "host", "nvme", "auto"]
     offload_optimizer: Literal["device", "host", "nvme", "auto"]
     offload_params: Literal["device", "host", "nvme", "auto"]
@@ -444,6 +454,7 @@ class Flags(TypedDict, total=False):
     precision: Literal["fp32", "bf16", "fp16"]
     prefetch_bytes: Union[int, str]
     profile: _Path
+    ram_budget: Union[int, str]
     ranks: int
     ranks_per_node: int
     recompute: Literal["cheap", "none"]

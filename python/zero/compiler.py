@@ -144,7 +144,15 @@ class _Compilation:
         return _Compilation(source, self.arguments).to(output, *flags), source.weights
 
 
-def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Program:
+def _automatic_flags(source, arguments):
+    """The flags with which zeroc's planner fits the step into this machine."""
+    roles = [f"--roles={source.roles}"] if source.roles else []
+    printed, _ = run_tool("zero-run", source.path, *roles, *arguments, "--auto", "--print-auto",
+                          error=CompileError)
+    return printed.splitlines()
+
+
+def compile(model, *, example=None, output=None, auto=False, **flags: Unpack[Flags]) -> Program:
     """Compiles a model into a training step for data-parallel ranks; returns a zero.Program.
 
     model: one of
@@ -160,6 +168,9 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
           buffers, loss and keywords are those of zero.from_jax().
     output: the path of the executable; a temporary file that lives as long as the program, if not
         given.
+    auto: whether stage, tiers, recomputation and tiles that no flag says are chosen for the
+        memory and the speed of this machine, which is measured once: `zero-run --auto`. The disk
+        is used only with nvme_dir.
     flags: every flag of zeroc, with underscores instead of dashes; `stage` is `zero_stage`. A
         switch is True or False, a list is a list, a list of pairs is a dictionary
         (`shape={"x": (32, 784)}`), sizes are bytes or texts such as "4GiB".
@@ -179,7 +190,10 @@ def compile(model, *, example=None, output=None, **flags: Unpack[Flags]) -> Prog
     source = _source(model, example, flags, where)
     pages = [where / "plan.json", where / "plan.html", *_as_list(flags.pop("report", None))]
     report = f"--report={','.join(map(str, pages))}"
-    compilation = _Compilation(source, arguments_of(flags))
+    arguments = arguments_of(flags)
+    if auto:
+        arguments += _automatic_flags(source, arguments)
+    compilation = _Compilation(source, arguments)
     weights, path = source.weights, None
     if flags.get("plan_only"):
         log = compilation.to(output, report)  # an output is an error of zeroc

@@ -8,7 +8,7 @@ from ._flags import FLAGS
 # Shorter names than the flags have.
 _SHORT = {"stage": "zero_stage"}
 # Keywords of zero.compile() that are not flags.
-_OWN = ("output", "example", "loss", "roles")
+_OWN = ("output", "example", "auto", "loss", "roles")
 
 
 def _nearest(name):

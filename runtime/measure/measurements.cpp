@@ -4,6 +4,7 @@
 
 #include "runtime/comm/host/host_group.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/support/available_memory.h"
 
 #include <algorithm>
 #include <numeric>
@@ -12,11 +13,12 @@
 namespace zero::rt {
 
 /// The bytes of each rank: in total twice the caches that one core of current processors reaches,
-/// and four times each core's share of them.
+/// and four times each core's share of them, but at most half of the memory that there is.
 static uint64_t bytesOfRank(const TeamOptions &options) {
   const uint64_t threads = uint64_t(options.neighbours) * unsigned(options.threadsPerRank);
   const uint64_t cores = std::min<uint64_t>(threads, std::thread::hardware_concurrency());
-  return std::max<uint64_t>(192, 48 * cores) * (uint64_t(1) << 20) / unsigned(options.neighbours);
+  const uint64_t all = std::max<uint64_t>(192, 48 * cores) * (uint64_t(1) << 20);
+  return std::min(all, availableMemory() / 2) / unsigned(options.neighbours);
 }
 
 Measurements::Measurements(const TeamOptions &options, uint64_t least)

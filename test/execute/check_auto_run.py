@@ -72,9 +72,10 @@ def check_limits(checks, data, graph, cache):
     for kind, bytes in ((resource.RLIMIT_AS, 1200 * MIB), (resource.RLIMIT_DATA, 400 * MIB)):
         code, text = run(graph, cache, "--auto", "--ranks=2", FEW_PLANS,
                          enter=lambda: resource.setrlimit(kind, (bytes, bytes)))
-        budgets = re.findall(r"^(?:memory|host)-budget of each rank: ([\d.]+) MiB", text, re.MULTILINE)
-        checks.that(code == 0 and len(budgets) == 2 and
-                    2 * MIB * sum(map(float, budgets)) < bytes, f"{bytes}: {text}")
+        budget = re.search(r"^ram-budget: ([\d.]+) ([MG])iB, 90 % of the available memory", text,
+                           re.MULTILINE)
+        checks.that(code == 0 and budget and
+                    float(budget[1]) * MIB * (1024 if budget[2] == "G" else 1) < bytes, f"{bytes}: {text}")
     mini = Graph(data, "gpt2-mini", graph.work / "mini")
     done = subprocess.run(["zero-run", mini.compile(0, 2), mini.data_flag],
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (100 * MIB,) * 2),

@@ -75,8 +75,8 @@ def check(checks, case, label, every):
         if not fitting:
             continue
         best, flags = min(fitting)
-        bytes, seconds = case.measure("--zero=auto", "--offload=auto", f"--memory-budget={device}",
-                                      f"--host-budget={host}")
+        bytes, seconds = case.measure("--zero=auto", "--offload=auto", "--offload-gain=0",
+                                      f"--memory-budget={device}", f"--host-budget={host}")
         budget = f"{label}, {device} and {host} bytes"
         print(f"{budget}: {seconds:.4g} s, best of {len(fitting)} {best:.4g} s: {' '.join(flags)}")
         checks.that(bytes["device"] <= device and bytes["host"] <= host, f"{budget}: {bytes}")

@@ -1,7 +1,5 @@
 //===- process.h - start and end of a tool's process ------------*- C++ -*-===//
-//
 // What each of the tools does with descriptors, signals and failures that no caller handles.
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef TOOLS_PROCESS_PROCESS_H
@@ -21,7 +19,7 @@ enum class Ending {
   InOrder
 };
 
-/// Called first in main(). Opens closed standard streams on /dev/null, so that no file gets them.
+/// Called first in main(). Opens closed standard streams on /dev/null: no file gets them.
 /// - Signals end the process as `ending` says;
 /// - a file that would grow beyond its limit (SIGXFSZ) is an error of its write;
 /// - a truncated mapped file (SIGBUS) is an error that names it, and so is memory that a library
@@ -42,13 +40,11 @@ void beginEnd();
 /// The same where there is no memory: says which limits there may be.
 [[noreturn]] void endForMemory();
 
-/// The path of this program.
-std::string ownPath();
+std::string ownPath(); ///< of this program
 /// Runs this program again in place of this process. Returns only if that fails.
 void restart(char **arguments);
 
-/// fork() for a child that runs another program at once. A signal that reaches the child before that
-/// program has handlers ends it; with the handlers of begin() it would be lost.
+/// fork() for a child that runs another program: signals end it, which handlers would only note.
 pid_t forkForProgram();
 
 /// From now on no signal ends this process: it passes each on to its children, and ends with them.
@@ -60,5 +56,4 @@ int interruption();
 int interruptions();
 int interruptionCode();
 } // namespace zero::process
-
 #endif // TOOLS_PROCESS_PROCESS_H

@@ -10,6 +10,7 @@
 #include "runtime/support/thread.h"
 #include "tools/process/cache_folder.h"
 #include "zero/Planning/ByteSize.h"
+#include "zero/Planning/ProcessMemory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,8 +20,10 @@ using namespace zero::rt;
 
 namespace zero::run {
 
-/// The parts of the available memory that ranks get for their devices, and for what waits on the
-/// host: both are memory of this machine. The rest is for the library's scratch and the data.
+/// The part of the available memory that is planned with. The rest is for the data and for what
+/// other processes need meanwhile.
+static constexpr double kPart = 0.9;
+/// Its parts for the device and for the host, if a flag gives one of them.
 static constexpr double kDevicePart = 0.75, kHostPart = 0.1;
 
 /// Whether the user gave zeroc's flag.
@@ -99,21 +102,45 @@ static Status findMachine(const Options &options, uint64_t ranks, const std::str
   return {};
 }
 
+static std::string flagText(const char *flag, uint64_t bytes) {
+  return format("--%s=%llu", flag, static_cast<unsigned long long>(bytes));
+}
+
+/// The budget of the device or of the host, if a flag gives the other one.
+static void addOtherBudget(const Options &options, uint64_t ranks,
+                           std::vector<std::string> &words) {
+  const bool isHost = isGiven(options, "memory-budget");
+  const char *flag = isHost ? "host-budget" : "memory-budget";
+  if (isGiven(options, flag))
+    return;
+  const double part = isHost ? kHostPart : kDevicePart;
+  const auto bytes = uint64_t(double(availableMemory()) / double(ranks) * part);
+  words.push_back(flagText(flag, bytes));
+  if (!options.quiet)
+    std::printf("%s of each rank: %s, %.0f %% of the available memory over %llu ranks\n", flag,
+                planning::formatBytes(double(bytes)).c_str(), part * 100,
+                static_cast<unsigned long long>(ranks));
+}
+
+/// The memory of all ranks in one process. Each other process takes some of it for itself.
+static void addMemoryBudget(const Options &options, const Job &job,
+                            std::vector<std::string> &words) {
+  const auto available = uint64_t(double(availableMemory()) * kPart);
+  const uint64_t others = uint64_t(std::max(job.processes(), 1) - 1) * planning::processBytes(0, 0);
+  const uint64_t bytes = available > others ? available - others : 1;
+  words.push_back(flagText("ram-budget", bytes));
+  if (!options.quiet)
+    std::printf("ram-budget: %s, %.0f %% of the available memory\n",
+                planning::formatBytes(double(bytes)).c_str(), kPart * 100);
+}
+
 /// Leaves the budgets that no flag says to what memory there is.
-static void addBudgets(const Options &options, uint64_t ranks, std::vector<std::string> &words) {
-  const double available = double(availableMemory()) / double(ranks);
-  auto add = [&](const char *flag, double part) {
-    if (isGiven(options, flag))
-      return;
-    const auto bytes = uint64_t(available * part);
-    words.push_back(format("--%s=%llu", flag, static_cast<unsigned long long>(bytes)));
-    if (!options.quiet)
-      std::printf("%s of each rank: %s, %.0f %% of the available memory over %llu ranks\n", flag,
-                  planning::formatBytes(double(bytes)).c_str(), part * 100,
-                  static_cast<unsigned long long>(ranks));
-  };
-  add("memory-budget", kDevicePart);
-  add("host-budget", kHostPart);
+static void addBudgets(const Options &options, const Job &job, uint64_t ranks,
+                       std::vector<std::string> &words) {
+  if (isGiven(options, "memory-budget") || isGiven(options, "host-budget"))
+    addOtherBudget(options, ranks, words);
+  else if (!isGiven(options, "ram-budget"))
+    addMemoryBudget(options, job, words);
   const bool isMemory = !options.nvmeDir.empty() && isInMemory(options.nvmeDir);
   if (isMemory)
     std::fprintf(stderr,
@@ -124,14 +151,14 @@ static void addBudgets(const Options &options, uint64_t ranks, std::vector<std::
     words.push_back("--nvme-budget=1"); // no disk is given: nothing fits there
 }
 
-Status addAutomaticFlags(const Options &options, uint64_t ranks, const std::string &folder,
-                         std::vector<std::string> &words) {
+Status addAutomaticFlags(const Options &options, const Job &job, uint64_t ranks,
+                         const std::string &folder, std::vector<std::string> &words) {
   if (!isGiven(options, "machine")) {
     std::string machine;
     ZERO_RT_TRY(findMachine(options, ranks, folder, machine));
     words.push_back("--machine=" + machine);
   }
-  addBudgets(options, ranks, words);
+  addBudgets(options, job, ranks, words);
   const bool saysStage = isGiven(options, "zero-stage") || isGiven(options, "persist-under");
   if (!saysStage && !isGiven(options, "zero") && !isGiven(options, "forward-only"))
     words.push_back("--zero=auto");

@@ -63,7 +63,7 @@ static Status spawn(const std::vector<std::string> &words, bool quiet, pid_t &ch
   if (::access(arguments[0], X_OK) != 0)
     return fail(ZERO_RT_IO, "cannot start '%s': %s", words[0].c_str(), std::strerror(errno));
   const pid_t parent = ::getpid();
-  child = ::fork();
+  child = process::forkForProgram();
   if (child < 0)
     return fail(ZERO_RT_IO, "cannot start '%s': %s", words[0].c_str(), std::strerror(errno));
   if (child == 0)
@@ -135,7 +135,7 @@ static Status compile(const Options &options, const Job &job, const std::string 
   if (!options.nvmeDir.empty())
     words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   if (options.automatic)
-    ZERO_RT_TRY(addAutomaticFlags(options, ranksOf(options, job), folder, words));
+    ZERO_RT_TRY(addAutomaticFlags(options, job, ranksOf(options, job), folder, words));
   int exitCode = 0;
   pid_t child = 0;
   ZERO_RT_TRY(spawn(words, options.quiet, child));
@@ -143,6 +143,22 @@ static Status compile(const Options &options, const Job &job, const std::string 
   reported = exitCode != 0;
   if (reported)
     return fail(ZERO_RT_ABORTED, "zeroc failed with exit code %d", exitCode);
+  return {};
+}
+
+Status printAutomaticFlags(Options &options, const Job &job) {
+  OwnedFolder folder;
+  ZERO_RT_TRY(makeFolder(folder));
+  std::vector<std::string> words;
+  options.quiet = true;
+  ZERO_RT_TRY(addAutomaticFlags(options, job, ranksOf(options, job), folder.path(), words));
+  for (const std::string &word : words)
+    if (word.find(folder.path()) != std::string::npos)
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "--print-auto: the description of this machine needs a folder that stays: "
+                  "expected --machine or --cache-dir");
+  for (const std::string &word : words)
+    std::printf("%s\n", word.c_str());
   return {};
 }
 

@@ -16,6 +16,10 @@ std::string compilerFolder();
 rt::Status compileAndLoad(const Options &options, const Job &job, Executable &executable,
                           bool &reported);
 
+/// Prints the flags that --auto gives to zeroc, one in a line. Fails without a cache, in which the
+/// description of this machine outlives this process.
+rt::Status printAutomaticFlags(Options &options, const Job &job);
+
 } // namespace zero::run
 
 #endif // TOOLS_ZERO_RUN_COMPILE_H

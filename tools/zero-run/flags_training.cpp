@@ -122,6 +122,9 @@ std::vector<Flag> executionFlags() {
        "of a model, on CPU ranks: choose stage, tiers, recomputation and tiles for\n"
        "the memory and the speed of this machine, which is measured once",
        toSwitch(&Options::automatic)},
+      {"Execution", "print-auto", "",
+       "print the flags that --auto gives to zeroc, one in a line, and end",
+       toSwitch(&Options::printAutomatic)},
       {"Execution", "device", "cpu|cuda",
        "fail if the executable is for another device; compile a model for it", setDevice},
       {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one GPU for all ranks (0)",

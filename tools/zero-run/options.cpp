@@ -167,6 +167,8 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--auto measures CPU ranks: expected --machine, --memory-budget, --zero=auto and "
                   "--offload=auto with --device=cuda");
+    if (options.printAutomatic && !options.automatic)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "--print-auto has no effect without --auto");
     if (!options.needsCompiler() && options.ranks)
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--ranks has no effect on an executable: it is compiled for its ranks");

@@ -43,7 +43,8 @@ struct Options {
   int rank = -1;                 ///< of this process, with `join`; -1: not given
   std::optional<uint64_t> processes, ranksPerProcess;
   std::optional<uint64_t> restarts, minRanks;
-  bool automatic = false; ///< leave to zeroc's planner what no flag says
+  bool automatic = false;      ///< leave to zeroc's planner what no flag says
+  bool printAutomatic = false; ///< the flags for that, and nothing else
   bool profile = false, quiet = false, help = false, helpAll = false, version = false;
   zero_rt_session_options session;
   /// What is not for us: zeroc's, when the model is still to be compiled.

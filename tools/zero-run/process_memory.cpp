@@ -6,22 +6,13 @@
 #include "runtime/processes/socket.h"
 #include "runtime/support/available_memory.h"
 #include "tiers.h"
+#include "zero/Planning/ProcessMemory.h"
 
 #include <algorithm>
 
 using namespace zero::rt;
 
 namespace zero::run {
-
-/// What oneDNN keeps in a process: code that it has generated. Measured: 5.1 MiB.
-static constexpr uint64_t kLibraries = 8 << 20;
-/// What oneDNN and glibc keep for a rank with an arena of so many bytes after its first steps:
-/// packed blocks of operands. Measured: 16.7 MiB for 76 MiB, 1.5 MiB for 1.4 MiB.
-static uint64_t librariesOf(uint64_t arena) {
-  return std::min<uint64_t>(24 << 20, (2 << 20) + arena / 4);
-}
-/// A page of 4 KiB has an entry of 8 bytes in a page table.
-static constexpr uint64_t kBytesOfTableByte = 4096 / 8;
 
 std::string ProcessMemory::text() const {
   return bytesText(arenas) + " of arenas and " + bytesText(beside) + " beside them";
@@ -40,9 +31,8 @@ ProcessMemory processMemory(const Executable &executable, const Job &job) {
   const RankBytes bytes = rankBytes(executable);
   ProcessMemory memory;
   memory.arenas = ranks * (isOnCpu(executable) ? bytes.memory : bytes.host);
-  memory.beside = ownMemory() + kLibraries + memory.arenas / kBytesOfTableByte;
-  if (ranks > 0)
-    memory.beside += ranks * librariesOf(memory.arenas / ranks);
+  memory.beside =
+      ownMemory() + planning::bytesOfLibraries(ranks > 0 ? memory.arenas / ranks : 0, ranks);
   return memory;
 }
 

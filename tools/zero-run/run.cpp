@@ -48,6 +48,10 @@ int runJob(Options &options, char **arguments) {
   Job job; // ends after what it knows of
   if (Status status = job.find(options); !status.ok())
     return failed(status);
+  if (options.printAutomatic) {
+    const Status status = printAutomaticFlags(options, job);
+    return status.ok() ? 0 : failed(status);
+  }
   if (job.isOneOfMany())
     limitSpinning(arguments); // before the processes meet
   bool reported = false, interrupted = false;

@@ -304,9 +304,17 @@ void Checker::checkBudget() {
       expectAbsent(flag, "--zero=auto, which chooses it");
   if (isGiven("memory-budget"))
     expectAtLeastOne("memory-budget", phases.plan.memoryBudget.getValue());
+  if (isGiven("ram-budget")) {
+    expectAtLeastOne("ram-budget", phases.plan.ramBudget.getValue());
+    for (StringRef flag : {"memory-budget", "host-budget"})
+      expectAbsent(flag, "--ram-budget, which limits the device and the host together");
+    if (phases.kernels.device == Device::Cuda)
+      refuse("ram-budget", "--device=cpu, whose ranks have one memory for device and host",
+             "--device=cuda");
+  }
   if (isGiven("activation-budget"))
     expectAtLeastOne("activation-budget", phases.plan.activationBudget.getValue());
-  const bool hasBudget = isGiven("memory-budget") || isGiven("activation-budget");
+  const bool hasBudget = phases.plan.limitsMemory() || isGiven("activation-budget");
   if (phases.place.microBatchOrder.isAuto() && !hasBudget && !isAuto)
     fail(keyOf("micro-batch-order") + "=auto: expected --memory-budget or --activation-budget, "
                                       "which determine how many activations can be saved");
@@ -323,7 +331,7 @@ void Checker::checkBudget() {
 
 void Checker::checkTiers() {
   const phase::OffloadOptions &offload = phases.offload;
-  const bool isAuto = phases.plan.isAuto(), isPlanned = isAuto || isGiven("memory-budget");
+  const bool isAuto = phases.plan.isAuto(), isPlanned = isAuto || phases.plan.limitsMemory();
   auto expectPlan = [&](StringRef flag) {
     if (!isPlanned)
       fail(keyOf(flag) + "=auto: expected --memory-budget, which determines how much is offloaded");

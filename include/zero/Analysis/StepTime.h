@@ -72,6 +72,9 @@ private:
 /// The link of `transfer`.
 planning::Link linkOf(TransferOp transfer);
 
+/// Bytes that a rank transfers between tiers in a step, by planning::Link.
+std::array<int64_t, planning::kNumLinks> bytesMoved(mlir::func::FuncOp step, int64_t iterations);
+
 /// The ranks of `module`, of `threads` threads each.
 Ranks ranksOf(mlir::ModuleOp module, int64_t threads);
 

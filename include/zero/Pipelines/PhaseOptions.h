@@ -43,6 +43,11 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   uint64_t ranks() const;
   /// The number of data-parallel ranks: of --mesh, or else --ranks.
   unsigned dataRanks() const;
+  /// The ranks that share the memory of a machine.
+  uint64_t ranksOf(const planning::Machine &machine) const;
+  /// The bytes of the device and the host together that --ram-budget leaves to each rank; 0 if it
+  /// is not given.
+  uint64_t sharedBudget(const planning::Machine &machine) const;
   /// The mode of --checkpoint; if none is given, auto if a plan is chosen.
   OrAuto<Checkpoint> checkpointMode() const;
 

@@ -36,6 +36,11 @@ struct Packing {
 /// `enough` bytes is returned, which may be larger than without that.
 Packing pack(const std::vector<Lifetime> &lifetimes, int64_t alignment, int64_t enough = 0);
 
+/// Bytes of an arena that first fit alone finds, a fifth of the work; the first of at most
+/// `enough`.
+int64_t firstFitBytes(const std::vector<Lifetime> &lifetimes, int64_t alignment,
+                      int64_t enough = 0);
+
 /// Sums of live aligned bytes after each event, as (command, bytes) in order.
 std::vector<std::pair<int64_t, int64_t>> liveBytes(const std::vector<Lifetime> &lifetimes,
                                                    int64_t alignment);

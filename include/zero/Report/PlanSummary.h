@@ -89,6 +89,9 @@ struct PlanSummary : ArenaSummary {
   std::string optimizer;       ///< empty when nothing is trained
 
   std::vector<ArenaSummary> others; ///< the other tiers that are used
+  /// Bytes of a process that runs all ranks on a CPU: arenas of the device and the host, and at
+  /// most so many of the runtime and its libraries; 0 for GPUs.
+  int64_t processArenas = 0, processBeside = 0;
   /// Bytes that a rank transfers between tiers in a step, by planning::Link.
   std::array<int64_t, planning::kNumLinks> moved = {};
 

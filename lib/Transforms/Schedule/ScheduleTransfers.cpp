@@ -10,7 +10,9 @@
 #include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/StepTime.h"
 #include "zero/Analysis/Storage.h"
+#include "zero/Planning/Packing.h"
 #include "zero/Planning/Prefetch.h"
+#include "zero/Transforms/Plan.h"
 #include "zero/Transforms/Schedule/Passes.h"
 
 using namespace mlir;
@@ -21,6 +23,7 @@ namespace zero {
 } // namespace zero
 
 using namespace zero;
+using planning::firstFitBytes;
 using planning::Link;
 
 /// Costs are estimates, and cores and disks are shared. A transfer should therefore arrive earlier
@@ -44,11 +47,33 @@ public:
       place(Tier::Device, /*drains=*/true, [&](Operation *op) { return reducesGradient(op); });
     place(Tier::Device, Link::HostToDevice);
     place(Tier::Device, Link::DeviceToHost);
-    place(Tier::Host, Link::DiskRead);
-    place(Tier::Host, Link::DiskWrite);
+    const Order order = saveOrder();
+    placeOnHost();
+    if (!budgets.both || !movesToHost || fitsBoth())
+      return;
+    restore(order);
+    stagesLess = true;
+    placeOnHost();
+    if (!fillsHost() && !fitsBoth())
+      restore(order); // transfers of the disk are next to what needs them
   }
 
 private:
+  /// The ops in their order, with their attributes.
+  using Order = std::vector<std::pair<Operation *, DictionaryAttr>>;
+  Order saveOrder();
+  void restore(const Order &order);
+
+  void placeOnHost() {
+    place(Tier::Host, Link::DiskRead);
+    place(Tier::Host, Link::DiskWrite);
+  }
+  bool fitsBoth() const;
+  /// Whether a planner fills the host with state: what would be left for transfers is wanted.
+  bool fillsHost() const {
+    auto plan = module->getAttrOfType<PlanAttr>(kPlanAttr);
+    return plan && plan.getOptimizerHost() > 0;
+  }
   void place(Tier tier, Link link) {
     const bool drains = link == Link::DeviceToHost || link == Link::DiskWrite;
     place(tier, drains, [=](Operation *op) {
@@ -81,7 +106,9 @@ private:
   Mesh mesh;
   OpTimes times;
   TierBudgets budgets;
-  int64_t peak = -1; ///< of the device before any op moves
+  int64_t peak = -1;        ///< of the device before any op moves
+  bool movesToHost = false; ///< whether transfers of the disk were placed
+  bool stagesLess = false;  ///< the host has no space for more than the step needs at once
 };
 } // namespace
 
@@ -113,17 +140,47 @@ void Scheduler::occupy(planning::Timeline &timeline, const StepOrder &order,
 }
 
 /// Without a budget the peak of the device rises by the bytes for prefetching only, and the host
-/// has space for twice the bytes in transit: one half is used while the other is transferred. An
-/// eighth of a budget is left for gaps that packing cannot fill.
+/// has space for twice the bytes in transit: one half is used while the other is transferred. With
+/// a budget of both tiers it has so much if the packed step fits then, else no more than is needed
+/// at once. An eighth of a budget is left for gaps that packing cannot fill.
 int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
   const int64_t most = *llvm::max_element(live), least = *llvm::min_element(live);
   const int64_t given = tier == Tier::Device ? budgets.device : budgets.host;
   const int64_t limit = given - given / 8;
-  if (tier == Tier::Host)
-    return given ? limit : most + (most - least);
+  if (tier == Tier::Host) {
+    const int64_t twice = most + (most - least);
+    if (budgets.both)
+      return stagesLess ? most : std::clamp(budgets.both - budgets.both / 8 - peak, most, twice);
+    return given ? limit : twice;
+  }
   if (budgets.prefetch == 0)
     return given ? limit : most;
   return given ? std::min(limit, peak + budgets.prefetch) : peak + budgets.prefetch;
+}
+
+Scheduler::Order Scheduler::saveOrder() {
+  Order order;
+  for (Operation &op : step.getBody().front())
+    order.emplace_back(&op, op.getAttrDictionary());
+  return order;
+}
+
+void Scheduler::restore(const Order &order) {
+  Block &block = step.getBody().front();
+  for (auto [op, attributes] : order) {
+    op->moveBefore(&block, block.end());
+    op->setAttrs(attributes);
+  }
+}
+
+/// Whether the arenas of the device and of the host keep the budget of both, by first fit.
+bool Scheduler::fitsBoth() const {
+  const Storage storage(module, step);
+  const int64_t host = firstFitBytes(lifetimesOf(storage.roots(), Tier::Host),
+                                     alignmentOf(Tier::Host), budgets.both - peak);
+  const int64_t left = budgets.both - host;
+  return left >= peak && firstFitBytes(lifetimesOf(storage.roots(), Tier::Device),
+                                       alignmentOf(Tier::Device), left) <= left;
 }
 
 /// The fetch of `op`, if an op waits for it: the earliest time at which it can begin, and the time
@@ -183,11 +240,13 @@ void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation 
   }
   if (moving.empty())
     return;
+  movesToHost |= tier == Tier::Host;
   planning::Timeline timeline = timelineOf(order, tier);
   if (isa<CollectiveOpInterface>(moving.front()))
     occupy(timeline, order, selects);
-  if (tier == Tier::Device && peak < 0)
-    peak = *llvm::max_element(timeline.live);
+  if (peak < 0 && (tier == Tier::Device || budgets.both))
+    peak = *llvm::max_element(tier == Tier::Device ? timeline.live
+                                                   : timelineOf(order, Tier::Device).live);
   if (drains) {
     std::reverse(timeline.seconds.begin(), timeline.seconds.end());
     std::reverse(timeline.live.begin(), timeline.live.end());

@@ -113,6 +113,13 @@ struct PlanOptions : Group {
                                 llvm::cl::desc("maximum device bytes per rank: choose the fastest "
                                                "plan that fits by the cost model, or fail"),
                                 llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> ramBudget{
+      parent, "ram-budget",
+      llvm::cl::desc(
+          "CPU ranks: maximum bytes of memory that a process with all ranks of a machine "
+          "takes, with the runtime and its libraries, instead of --memory-budget and "
+          "--host-budget: what is offloaded to the host stays in this memory"),
+      llvm::cl::init(ByteSize{0})};
   Option<ByteSize> hostBudget{
       parent, "host-budget",
       llvm::cl::desc("maximum bytes of host memory per rank for offloaded values (0: no limit)"),
@@ -121,6 +128,12 @@ struct PlanOptions : Group {
       parent, "nvme-budget",
       llvm::cl::desc("maximum bytes of the disk per rank for offloaded values (0: no limit)"),
       llvm::cl::init(ByteSize{0})};
+  Option<double> offloadGain{
+      parent, "offload-gain",
+      llvm::cl::desc(
+          "with a budget: percent of a step that a plan must save if it writes to the disk "
+          "and another one fits"),
+      llvm::cl::init(10)};
   Option<ByteSize> activationBudget{
       parent, "activation-budget",
       llvm::cl::desc("maximum bytes of the memory budget for inputs and for activations that are "
@@ -154,10 +167,12 @@ struct PlanOptions : Group {
                              llvm::cl::init(ByteSize{0})};
 
   bool isAuto() const { return zero == ZeroMode::Auto; }
+  /// Whether a budget limits the memory of the device.
+  bool limitsMemory() const { return memoryBudget.getValue() != 0 || ramBudget.getValue() != 0; }
   /// Whether a planner has to choose a plan.
   bool isPlanned() const {
-    return memoryBudget.getValue() != 0 || activationBudget.getValue() != 0 ||
-           hostBudget.getValue() != 0 || nvmeBudget.getValue() != 0 || isAuto();
+    return limitsMemory() || activationBudget.getValue() != 0 || hostBudget.getValue() != 0 ||
+           nvmeBudget.getValue() != 0 || isAuto();
   }
 };
 

@@ -13,6 +13,7 @@ namespace zero {
 /// ScheduleTransfers.
 struct TierBudgets {
   int64_t device = 0, host = 0;
+  int64_t both = 0; ///< of the device and the host together, instead of the others
   /// Bytes that the overlap of collectives with kernels may add to the peak of the device. 0: only
   /// a step with transfers is reordered, within its peak.
   int64_t prefetch = 0;
