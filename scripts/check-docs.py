@@ -5,17 +5,22 @@ usage: check-docs.py [FILE...]
 
 - Lines have at most 100 columns, except in tables, code blocks and around long links.
 - Relative links name files that exist, and anchors name headings.
-- Paths of the repository in code spans exist; a suffix may be left out.
+- Paths of the repository in code spans exist; a suffix may be left out. Outside of the guides, so
+  do names of sources without their directory.
 - Flags in code spans of the guides and the reference are in docs/reference/flags.md.
 - Words that have a plainer equivalent (WORDS) are not used outside of code.
 - docs/README.md and docs/design/decisions/README.md list all pages beside and below them.
 - docs/reference/c-api.md names every function of the headers in zero_rt/.
+- docs/design/layout.md names every directory of lib/, lib/Transforms/ and dialects/.
+- Every promise of docs/design/promises.md names a test, and tests that are named there exist.
+- Each record of docs/design/decisions names, after **Holds.**, files and symbols that occur there.
 
 Prints FILE:LINE: problem, and exits with 1 if there is one."""
 
 import re
 import sys
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,8 +48,16 @@ WORDS = [
 CHECKS = [(re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.I), instead)
           for pattern, instead in WORDS]
 PATH = re.compile(r"`((?:lib|include|dialects|runtime|tools|test|scripts|bench|docs|python)/[\w./*-]+)`")
+# The name of a source, with or without the end of its path.
+SOURCE = re.compile(r"`([\w-]+(?:[/.][\w-]+)*\.(?:cpp|h|td|py|sh|proto|mlir|test|def|js|css))`")
+# Files that the contributing guides tell the reader to write.
+STAND_INS = ["Gudermann.cpp", "SignSgd.cpp", "CountTransfers.cpp", "count-transfers*.mlir"]
+TEST = re.compile(r"`([\w*./-]+\.(?:test|cpp|mlir|py))`")
 FLAG = re.compile(r"`(--[a-z][\w-]*\w)(?![\w*-])")
 FLAGS_PAGE = ROOT / "docs/reference/flags.md"
+# A path of the repository and a symbol in that file.
+PLACE = re.compile(r"`([^`]+)`:\s+`([^`]+)`")
+DECISIONS = ROOT / "docs/design/decisions"
 LINK = re.compile(r"\[[^][]*\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
 
 
@@ -140,6 +153,28 @@ def check_paths(lines):
         yield text.count("\n", 0, found.start()) + 1, f"'{name}' does not exist"
 
 
+@cache
+def sources():
+    """Paths of all files of the repository but those of builds, each after a slash."""
+    skipped = {"build", "node_modules", "__pycache__"}
+    return ["/" + name_of(path) for top in sorted(ROOT.iterdir())
+            if top.is_dir() and not top.name.startswith(".") and top.name not in skipped
+            for path in top.rglob("*")]
+
+
+def check_sources(path, lines):
+    """Sources that are named as from some directory, such as `Packing.h` or `host/link.h`."""
+    if name_of(path).startswith(("docs/guides/", "examples/")):
+        return
+    text = "\n".join(lines)
+    for found in SOURCE.finditer(text):
+        name = found[1]
+        if re.search(r"[A-Z]{4}", name) or is_among(name, STAND_INS):
+            continue
+        if not any(file.endswith("/" + name) for file in sources()):
+            yield text.count("\n", 0, found.start()) + 1, f"no file is called '{name}'"
+
+
 def check_flags(path, lines, known):
     text = "\n".join(lines)
     if not is_among(name_of(path), ["README.md", "docs/guides/*.md", "docs/reference/*.md"]):
@@ -162,6 +197,7 @@ def check_page(path, flags):
     yield from check_width(lines)
     yield from check_links(path, lines)
     yield from check_paths(lines)
+    yield from check_sources(path, lines)
     yield from check_flags(path, lines, flags)
     yield from check_words(lines)
 
@@ -188,6 +224,55 @@ def check_c_api(page):
             yield 1, f"does not name {function}()"
 
 
+def check_layout(page):
+    """Checks that the page names the directories in which a model is compiled."""
+    text = page.read_text()
+    for folder, form in (("lib", "`lib/{}`"), ("lib/Transforms", "{}"), ("dialects", "{}")):
+        for path in sorted((ROOT / folder).iterdir()):
+            word = form.format(path.name)
+            if path.is_dir() and not re.search(re.escape(word), text.replace("_", ""), re.I):
+                yield 1, f"does not name {name_of(path)}"
+
+
+def check_promises(page):
+    """Checks the last column of the tables of tests."""
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|") or set(line) <= set("|-: ") or cells[-1].startswith("test"):
+            continue
+        tests = TEST.findall(cells[-1])
+        if not tests and "none" not in cells[-1] and "unit test" not in cells[-1]:
+            yield number, "names no test"
+        for test in tests:
+            if not any(any(ROOT.glob(where + test)) for where in ("", "test/", "test/**/")):
+                yield number, f"test '{test}' does not exist"
+
+
+def check_place(path, symbol):
+    """The problem of a place that a decision holds in, or nothing."""
+    if not (ROOT / path).is_file():
+        return f"'{path}', which a decision holds in, does not exist"
+    if symbol not in (ROOT / path).read_text():
+        return f"'{symbol}' does not occur in {path}"
+    return None
+
+
+def check_decisions(page):
+    """Checks that each record says where it holds, in files that have the symbols."""
+    lines = without_fences(page.read_text())
+    starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
+    for start, end in zip(starts, starts[1:] + [len(lines)]):
+        record = "\n".join(lines[start:end])
+        before, _, after = record.partition("\n**Holds.**")
+        text = after.partition("\n\n")[0]
+        places = PLACE.findall(text)
+        if not places or "`" in PLACE.sub("", text):
+            yield start + 1, "expected a line '**Holds.** `path`: `symbol`' in the record"
+        number = start + before.count("\n") + 2
+        for problem in filter(None, (check_place(*place) for place in places)):
+            yield number, problem
+
+
 def main():
     chosen = [Path(name).resolve() for name in sys.argv[1:]]
     problems, flags = [], set(FLAG.findall(FLAGS_PAGE.read_text()))
@@ -195,10 +280,15 @@ def main():
         if not is_among(name_of(path), NOT_YET):
             problems += [(path, *problem) for problem in check_page(path, flags)]
     if not chosen:
-        for index in (ROOT / "docs/README.md", ROOT / "docs/design/decisions/README.md"):
+        for index in (ROOT / "docs/README.md", DECISIONS / "README.md"):
             problems += [(index, *problem) for problem in check_index(index)]
         c_api = ROOT / "docs/reference/c-api.md"
         problems += [(c_api, *problem) for problem in check_c_api(c_api)]
+        layout, promises = ROOT / "docs/design/layout.md", ROOT / "docs/design/promises.md"
+        problems += [(layout, *problem) for problem in check_layout(layout)]
+        problems += [(promises, *problem) for problem in check_promises(promises)]
+        for page in sorted(set(DECISIONS.glob("*.md")) - {DECISIONS / "README.md"}):
+            problems += [(page, *problem) for problem in check_decisions(page)]
     for path, number, problem in problems:
         print(f"{name_of(path)}:{number}: {problem}")
     return 1 if problems else 0
