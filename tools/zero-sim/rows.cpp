@@ -20,8 +20,8 @@ std::string secondsText(double seconds) {
 }
 
 std::string countText(double count) {
-  for (const auto &[size, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}})
-    if (count >= size)
+  for (const auto &[size, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}})
+    if (count >= 10 * size)
       return format("%.4g %s", count / size, name);
   return format("%.4g", count);
 }

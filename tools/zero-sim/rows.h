@@ -13,7 +13,7 @@ using Rows = std::vector<std::vector<std::string>>;
 
 /// "3.12 us", "45.6 ms", "1.208 s": four significant digits.
 std::string secondsText(double seconds);
-/// "512", "4.843 M": a rate with four significant digits.
+/// "512", "31.73 k": a rate with four significant digits.
 std::string countText(double count);
 
 /// A line for each row. All columns but the first are right-aligned.
