@@ -153,19 +153,26 @@ static constexpr int64_t kMostPackedOps = 200'000, kMostBuiltOps = 100'000;
 static constexpr int64_t kFittingPrograms = 16, kFittingOps = 24'000;
 static constexpr size_t kFasterPrograms = 8;
 
-/// Whether a step with these choices writes to the disk.
-static bool mayWriteToDisk(const PlanChoice &choice) {
-  return llvm::is_contained({choice.params, choice.gradients, choice.optimizer}, Tier::Nvme) ||
-         choice.swapNvme > 0;
+/// Whether a step with these choices certainly writes to the disk: not if frozen parameters are all
+/// that is there, or if state that fills memory leaves nothing.
+static bool writesToDisk(const PlanChoice &choice, bool fills) {
+  return choice.swapNvme > 0 ||
+         (!fills && (choice.gradients == Tier::Nvme || choice.optimizer == Tier::Nvme));
 }
 
 /// A disk wears out by what is written, so a plan that uses one has to gain something.
-double PlanSearch::weigh(const PlanChoice &choice, double seconds) const {
-  return mayWriteToDisk(choice) ? seconds * (1 + options.plan.offloadGain / 100) : seconds;
+double PlanSearch::weigh(double seconds, bool writes) const {
+  return writes ? seconds * (1 + options.plan.offloadGain / 100) : seconds;
+}
+
+double PlanSearch::weightedSecondsOf(const Plan &plan) const {
+  if (plan.cost)
+    return weigh(plan.cost->time.seconds, plan.cost->written > 0);
+  return weigh(plan.leastSeconds, writesToDisk(plan.choice, plan.choice.optimizerHost > 0));
 }
 
 double PlanSearch::weightedSeconds(const PlanChoice *choice) {
-  return weigh(*choice, costOf(choice).time.seconds);
+  return weightedSecondsOf(planOf(choice));
 }
 
 /// Visits plans in order of their seconds: lower bounds, then those that wait for operands only,
@@ -178,13 +185,13 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
   size_t pushed = 0;
   auto push = [&](size_t index) {
-    const Plan &plan = plans[index];
-    open.push({weigh(plan.choice, plan.cost ? plan.cost->time.seconds : plan.leastSeconds),
-               plan.order, true, index});
+    open.push({weightedSecondsOf(plans[index]), plans[index].order, true, index});
+  };
+  auto boundOf = [&](const Placement &placement) {
+    return weigh(leastSecondsOf(placement), writesToDisk(placement.choice, placement.fillsHost));
   };
   auto pushPlacement = [&](size_t index) {
-    const Placement &placement = placements[index];
-    open.push({weigh(placement.choice, leastSecondsOf(placement)), placement.order, false, index});
+    open.push({boundOf(placements[index]), placements[index].order, false, index});
   };
   for (size_t index = 0; index < placements.size() && !mostBuilt; ++index)
     if (!placements[index].isListed && mayFit(placements[index], budget))
@@ -202,7 +209,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
     open.pop();
     if (!isPlan) {
       Placement &placement = placements[index];
-      if (weigh(placement.choice, leastSecondsOf(placement)) > least)
+      if (boundOf(placement) > least)
         pushPlacement(index); // more is known by now
       else if (failed(list(placement)))
         return failure();
@@ -220,8 +227,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
         return failure();
       builtOps += best ? numOps : 0;
       // Where no other can be much faster, packing is not put off: the program is there.
-      const bool isNear =
-          plan.cost && weigh(plan.choice, plan.cost->time.seconds) * (1 - kNearlyFastest) <= least;
+      const bool isNear = plan.cost && weightedSecondsOf(plan) * (1 - kNearlyFastest) <= least;
       if (!isNear || !fits(*plan.cost, budget)) {
         push(index);
         continue;
@@ -230,7 +236,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
     packedOps += numOps;
     if (failed(simulatePacked(plan)))
       return failure();
-    if (const double now = weigh(plan.choice, plan.cost->time.seconds); now < seconds) {
+    if (const double now = weightedSecondsOf(plan); now < seconds) {
       seconds = now;
       best = &plan.choice;
       if (mostBuilt)
@@ -240,8 +246,8 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
   return best;
 }
 
-FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget, double seconds) {
-  return findFirst(budget, seconds, /*mostBuilt=*/std::nullopt);
+FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget) {
+  return findFirst(budget, std::numeric_limits<double>::infinity(), /*mostBuilt=*/std::nullopt);
 }
 
 FailureOr<const PlanChoice *> PlanSearch::findFitting(const Budget &budget) {

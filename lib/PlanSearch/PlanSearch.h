@@ -41,12 +41,11 @@ public:
   /// error, where a phase does. Their plans are listed once one of them may be wanted.
   llvm::LogicalResult prepare(const PlanSearch *known = nullptr);
 
-  /// The plan with the shortest step among those that fit, if it is shorter than `seconds`, or
-  /// null. The step of a plan that may write to the disk counts as longer by --offload-gain.
-  /// The result is exact: a plan that is not evaluated cannot be faster or does not fit, or
-  /// is of a placement that gives the program of another one, without recomputation.
-  llvm::FailureOr<const PlanChoice *>
-  findFastest(const Budget &budget, double seconds = std::numeric_limits<double>::infinity());
+  /// The plan with the shortest step among those that fit, or null. The step of a plan that may
+  /// write to the disk counts as longer by --offload-gain. The result is exact: a plan that is not
+  /// evaluated cannot be faster or does not fit, or is of a placement that gives the program of
+  /// another one, without recomputation.
+  llvm::FailureOr<const PlanChoice *> findFastest(const Budget &budget);
   /// A plan that fits, or null; a plan may fit all the same, since the search builds few programs.
   /// Those that may need the least memory of the device come first, then faster ones.
   llvm::FailureOr<const PlanChoice *> findFitting(const Budget &budget);
@@ -115,7 +114,8 @@ private:
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(Placement placement);
   llvm::LogicalResult addFilledMemory(Placement placement);
-  double weigh(const PlanChoice &choice, double seconds) const;
+  double weigh(double seconds, bool writes) const;
+  double weightedSecondsOf(const Plan &plan) const;
   int64_t leastMemory(int64_t device, int64_t host) const { return device + (isShared ? host : 0); }
   bool isMemoryPacked(const PlanCost &cost) const;
   bool fitsMemory(PlanCost &cost, int64_t most) const;

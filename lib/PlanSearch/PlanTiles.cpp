@@ -19,6 +19,8 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
 
+#include <thread>
+
 using namespace mlir;
 
 namespace zero {
@@ -26,8 +28,6 @@ namespace zero {
 /// How often the largest parameter is halved: where a planner chooses, and where a way out
 /// is looked for.
 static constexpr int kHalves = 2, kHalvesOfFitting = 4;
-
-static constexpr double kAnySeconds = std::numeric_limits<double>::infinity();
 
 bool plansTiles(const PhaseOptions &options) {
   return options.plan.limitsMemory() && !options.import.forwardOnly && options.dataRanks() > 1 &&
@@ -66,14 +66,19 @@ public:
       return; // the phases that follow say why
     if (options->plan.isAuto() && given == 0)
       choose(program, std::move(asked));
-    else if (asked->findFastest(kAnySeconds))
+    else if (asked->findFastest())
       takeOver(*asked);
     else if (uint64_t(asked->getFloor().state) < asked->getBudget().memory)
       findFittingTiles(program, given);
   }
 
 private:
-  using Trials = std::vector<std::pair<uint64_t, std::unique_ptr<TileTrial>>>;
+  struct Trial {
+    uint64_t limit = 0; ///< bytes of a tile; 0: as the flags say
+    std::unique_ptr<TileTrial> trial;
+    std::optional<TileTrial::Found> fastest;
+  };
+  using Trials = std::vector<Trial>;
 
   std::unique_ptr<TileTrial> attempt(const UntiledProgram &program, std::optional<uint64_t> limit) {
     return TileTrial::create(program, limit, *options, machine);
@@ -99,34 +104,43 @@ void PlanTiles::takeOver(const TileTrial &trial, uint64_t limit) {
 
 void PlanTiles::choose(const UntiledProgram &program, std::unique_ptr<TileTrial> whole) {
   const uint64_t largest = largestPart(getOperation(), 0);
-  Trials trials;
-  trials.emplace_back(0, std::move(whole));
-  for (int half = 1; half <= kHalves; ++half) {
-    const uint64_t limit = llvm::divideCeil(largest, uint64_t(1) << half);
-    if (std::unique_ptr<TileTrial> trial = attempt(program, limit))
-      trials.emplace_back(limit, std::move(trial));
-  }
+  Trials trials(1 + kHalves);
+  trials.front().trial = std::move(whole);
+  // Each trial has a context of its own, and none depends on what another finds.
+  std::vector<std::thread> threads;
+  for (auto [half, trial] : llvm::enumerate(trials))
+    threads.emplace_back([&, half, &trial = trial] {
+      if (half > 0) {
+        trial.limit = llvm::divideCeil(largest, uint64_t(1) << half);
+        trial.trial = attempt(program, trial.limit);
+      }
+      if (trial.trial)
+        trial.fastest = trial.trial->findFastest();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  llvm::erase_if(trials, [](const Trial &trial) { return !trial.trial; });
   if (!takeFastest(trials))
     takeSmallest(trials);
 }
 
 /// Takes the fastest plan that fits, if there is one; of equals that with the larger tiles.
 bool PlanTiles::takeFastest(const Trials &trials) {
-  double seconds = kAnySeconds;
-  bool wholeFits = false;
-  for (const auto &[limit, trial] : trials)
-    if (std::optional<TileTrial::Found> found = trial->findFastest(seconds)) {
-      seconds = found->weighted;
-      wholeFits |= limit == 0;
-      takeOver(*trial, limit);
-    }
+  const Trial *best = nullptr;
+  for (const Trial &trial : trials)
+    if (trial.fastest && (!best || trial.fastest->weighted < best->fastest->weighted))
+      best = &trial;
+  if (!best)
+    return false;
+  takeOver(*best->trial, best->limit);
+  const bool wholeFits = trials.front().limit == 0 && trials.front().fastest;
   ModuleOp module = getOperation();
   if (auto chosen = module->getAttrOfType<IntegerAttr>(kTilesAttr))
     remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
         << "tiles of parameters above " + planning::formatBytes(double(chosen.getInt())) + ": " +
                (wholeFits ? "the fastest plan without tiles is slower"
                           : "no plan without tiles fits");
-  return seconds < kAnySeconds;
+  return true;
 }
 
 /// Takes the plan that needs the least memory, for the refusal; of equals that with the larger
@@ -134,7 +148,7 @@ bool PlanTiles::takeFastest(const Trials &trials) {
 void PlanTiles::takeSmallest(const Trials &trials) {
   int64_t below = INT64_MAX;
   std::optional<MemoryFloor> floor;
-  for (const auto &[limit, trial] : llvm::reverse(trials)) {
+  for (const auto &[limit, trial, fastest] : llvm::reverse(trials)) {
     if (std::optional<TileTrial::Found> found = trial->findSmallest(below)) {
       below = found->peak + 1;
       getOperation()->removeAttr(kTilesAttr);
@@ -153,7 +167,7 @@ void PlanTiles::findFittingTiles(const UntiledProgram &program, uint64_t given) 
     std::unique_ptr<TileTrial> trial = attempt(program, limit);
     if (!trial)
       continue;
-    if (std::optional<TileTrial::Found> found = trial->findFastest(kAnySeconds))
+    if (std::optional<TileTrial::Found> found = trial->findFastest())
       return writeFittingTiles(getOperation(), {limit, found->seconds, found->peak});
   }
 }

@@ -46,6 +46,8 @@ public:
   LogicalResult run();
   /// The changes that fit: those without more ranks first, then by time of a step.
   std::vector<Fix> findFixes();
+  /// The programs that were built for them.
+  size_t countBuilt() const { return built; }
   /// Whether a larger budget of the host or of the disk helps.
   bool isLimitedByTier() const { return limitedByTier; }
 
@@ -67,6 +69,7 @@ private:
   const planning::Machine &machine;
   std::vector<Fix> fixes;
   bool limitedByTier = false;
+  size_t built = 0;
 };
 
 } // namespace
@@ -95,6 +98,7 @@ FailureOr<bool> FixSearch::attempt(Flags flags, const Twine &text) {
   if (failed(search.prepare(&known)))
     return failure();
   FailureOr<const PlanChoice *> found = search.findFitting(search.getBudget());
+  built += search.getEvaluated();
   if (failed(found))
     return failure();
   if (!*found)
@@ -368,6 +372,10 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *know
                      << bytesText(floor.state) << " of state during the whole step, and "
                      << bytesText(floor.launch) << " that '" << floor.launchAt
                      << "' alone reads, writes and uses as workspace";
+  if (options.import.verbose)
+    error.attachNote() << search.getEvaluated()
+                       << " programs were built for the smallest plan, and " << fixes.countBuilt()
+                       << " for the options";
   return failure();
 }
 

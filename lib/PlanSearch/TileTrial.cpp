@@ -63,8 +63,8 @@ std::optional<TileTrial::Found> TileTrial::take(FailureOr<const PlanChoice *> ch
   return Found{cost.time.seconds, search->weightedSeconds(last), search->memoryOf(cost)};
 }
 
-std::optional<TileTrial::Found> TileTrial::findFastest(double seconds) {
-  return take(search->findFastest(search->getBudget(), seconds), /*fits=*/true);
+std::optional<TileTrial::Found> TileTrial::findFastest() {
+  return take(search->findFastest(search->getBudget()), /*fits=*/true);
 }
 
 std::optional<TileTrial::Found> TileTrial::findSmallest(int64_t below) {

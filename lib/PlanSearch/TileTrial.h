@@ -36,8 +36,8 @@ public:
     double weighted = seconds; ///< as PlanSearch compares them
     int64_t peak = INT64_MAX;
   };
-  /// The fastest plan that fits, if its step takes less than `seconds`, weighted.
-  std::optional<Found> findFastest(double seconds);
+  /// The fastest plan that fits.
+  std::optional<Found> findFastest();
   /// The plan that needs the least memory, if it needs less than `below` bytes.
   std::optional<Found> findSmallest(int64_t below);
   /// The plan that was found last, in another context.

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from zero_test import Checks, Graph
+from zero_test import Checks, Graph, run_tool
 
 STEPS = 2
 MIB = 1 << 20
@@ -101,6 +101,20 @@ def check_cache(checks, graph, cache):
     checks.that(code == 0 and "warning: cannot cache the description" in text, text)
 
 
+def check_printed(checks, graph, cache):
+    """The flags, which zeroc takes; they need a description of the machine that stays."""
+    code, text = run(graph, cache, "--auto", "--ranks=2", "--print-auto")
+    flags = text.splitlines()
+    checks.that(code == 0 and [flag.split("=")[0] for flag in flags] == [
+        "--machine", "--ram-budget", "--nvme-budget", "--zero", "--offload"], text)
+    report = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--ranks=2", *flags)
+    checks.that("plan: stage" in report, report)
+    code, text = run(graph, cache, "--auto", "--ranks=2", "--print-auto", "--no-cache")
+    checks.that(code != 0 and "expected --machine or --cache-dir" in text, text)
+    code, text = run(graph, cache, "--print-auto")
+    checks.that(code != 0 and "--print-auto has no effect without --auto" in text, text)
+
+
 def check_refusals(checks, graph, cache):
     code, text = run(graph, cache, "--auto", "--device=cuda")
     checks.that(code != 0 and "--auto measures CPU ranks" in text, text)
@@ -121,6 +135,7 @@ def main():
     check_memory_disk(checks, graph, cache)
     check_limits(checks, data, graph, cache)
     check_cache(checks, graph, cache)
+    check_printed(checks, graph, cache)
     check_refusals(checks, graph, cache)
     checks.finish()
 

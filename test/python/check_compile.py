@@ -60,6 +60,7 @@ def check_errors(checks, data, work):
     for source, keywords, words in (
             (model, {"stage": 7}, "--zero-stage: expected 0, 1, 2 or 3, got 7"),
             (model, {"memory_budget": "64k", "optimizer": "sgd"}, "--memory-budget=64KiB: no plan fits"),
+            (model, {"auto": True, "no_cache": True}, "expected --machine or --cache-dir"),
             (work / "none.onnx", {}, "none.onnx"),
             (b"not a model", {}, "model.onnx")):
         try:
@@ -205,6 +206,17 @@ def check_mlir(checks, data, work):
         checks.that("without an initial value" in str(error), f"{error}")
 
 
+def check_automatic(checks, graph, work):
+    """What no keyword says is left to the planner, for this machine."""
+    cache = work / "cache"
+    program = zero.compile(graph.folder / "model.onnx", auto=True, optimizer="adamw", ranks=2,
+                           cache_dir=cache)
+    checks.that("plan: stage" in program.log and list(cache.glob("machine-*.json")), program.log)
+    given = zero.compile(graph.folder / "model.onnx", auto=True, optimizer="adamw", ranks=2, stage=2,
+                         plan_only=True, cache_dir=cache)
+    checks.that("plan: stage 2" in given.log, given.log)
+
+
 def check_mesh(checks, graph, work):
     """What ranks exchange along each axis is the same by plan, in the executable and in a run."""
     flags = {"mesh": "data=2,tensor=2", "stage": 2, "sequence_parallel": True, **ADAMW}
@@ -342,6 +354,7 @@ def main():
     check_onnx(checks, graph, work)
     check_mlir(checks, data, work)
     check_program(checks, graph, work)
+    check_automatic(checks, graph, work)
     check_mesh(checks, graph, work)
     check_simulate(checks, graph, work)
     check_tools(checks, work)

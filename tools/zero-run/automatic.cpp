@@ -55,8 +55,9 @@ static bool isCurrent(const std::string &path, uint64_t ranks, uint64_t threads)
          machine.ranks() == ranks && machine.threads() == threads;
 }
 
-/// Copies the description at `from` to the cache, where it appears complete or not at all.
-static void cache(const std::string &from, const std::string &path) {
+/// Copies the description at `from` to the cache, where it appears complete or not at all. Returns
+/// whether it is there.
+static bool cache(const std::string &from, const std::string &path) {
   const std::string draft = temporaryPath(path, randomToken());
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
@@ -69,6 +70,7 @@ static void cache(const std::string &from, const std::string &path) {
                  "zero-run: warning: cannot cache the description of this machine in '%s': %s; it "
                  "is measured each time\n",
                  path.c_str(), error.message().c_str());
+  return !error;
 }
 
 /// The description of this machine: the cached one, or a new one in `folder`.
@@ -97,8 +99,8 @@ static Status findMachine(const Options &options, uint64_t ranks, const std::str
   calibration.pin = options.session.pin;
   path = folder + "/machine.json";
   ZERO_RT_TRY(take(zero_rt_calibrate(&calibration, path.c_str())));
-  if (!cached.empty())
-    cache(path, cached);
+  if (!cached.empty() && cache(path, cached))
+    path = cached;
   return {};
 }
 
