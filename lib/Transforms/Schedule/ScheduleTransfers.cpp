@@ -49,12 +49,12 @@ public:
     place(Tier::Device, Link::DeviceToHost);
     const Order order = saveOrder();
     placeOnHost();
-    if (!budgets.both || !movesToHost || fitsBoth())
+    if (!movesToHost || fits())
       return;
     restore(order);
     stagesLess = true;
     placeOnHost();
-    if (!fillsHost() && !fitsBoth())
+    if (!fillsHost() && !fits())
       restore(order); // transfers of the disk are next to what needs them
   }
 
@@ -68,7 +68,7 @@ private:
     place(Tier::Host, Link::DiskRead);
     place(Tier::Host, Link::DiskWrite);
   }
-  bool fitsBoth() const;
+  bool fits() const;
   /// Whether a planner fills the host with state: what would be left for transfers is wanted.
   bool fillsHost() const {
     auto plan = module->getAttrOfType<PlanAttr>(kPlanAttr);
@@ -141,16 +141,18 @@ void Scheduler::occupy(planning::Timeline &timeline, const StepOrder &order,
 
 /// Without a budget the peak of the device rises by the bytes for prefetching only, and the host
 /// has space for twice the bytes in transit: one half is used while the other is transferred. With
-/// a budget of both tiers it has so much if the packed step fits then, else no more than is needed
-/// at once. An eighth of a budget is left for gaps that packing cannot fill.
+/// a budget it has what that leaves if the packed step fits then, else no more than is needed at
+/// once. An eighth of a budget is left for gaps that packing cannot fill.
 int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
   const int64_t most = *llvm::max_element(live), least = *llvm::min_element(live);
   const int64_t given = tier == Tier::Device ? budgets.device : budgets.host;
   const int64_t limit = given - given / 8;
   if (tier == Tier::Host) {
     const int64_t twice = most + (most - least);
+    if (stagesLess)
+      return most;
     if (budgets.both)
-      return stagesLess ? most : std::clamp(budgets.both - budgets.both / 8 - peak, most, twice);
+      return std::clamp(budgets.both - budgets.both / 8 - peak, most, twice);
     return given ? limit : twice;
   }
   if (budgets.prefetch == 0)
@@ -173,9 +175,15 @@ void Scheduler::restore(const Order &order) {
   }
 }
 
-/// Whether the arenas of the device and of the host keep the budget of both, by first fit.
-bool Scheduler::fitsBoth() const {
+/// Whether the arena of the host keeps its budget, or together with that of the device the budget
+/// of both, by first fit.
+bool Scheduler::fits() const {
+  if (!budgets.both && !budgets.host)
+    return true;
   const Storage storage(module, step);
+  if (!budgets.both)
+    return firstFitBytes(lifetimesOf(storage.roots(), Tier::Host), alignmentOf(Tier::Host),
+                         budgets.host) <= budgets.host;
   const int64_t host = firstFitBytes(lifetimesOf(storage.roots(), Tier::Host),
                                      alignmentOf(Tier::Host), budgets.both - peak);
   const int64_t left = budgets.both - host;
