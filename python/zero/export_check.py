@@ -240,6 +240,9 @@ def _gradients(result, trained, disk):
             value = None if value is None else value.to_dense().cpu()
             gradients[name] = None if value is None else \
                 (disk.copy(value, value.dtype) if disk else value).numpy()
+        if disk:
+            del found, value
+            disk.trim()
     return gradients
 
 
@@ -277,7 +280,7 @@ def _number(value):
 
 def _run(export, batch, evaluate, folder, disk):
     """The loss of the example that zero-run computes, and its gradients by name unless it only
-    evaluates. With `disk`, parameters and gradients are in files between their uses."""
+    evaluates. With `disk`, within the memory that there is, with state in files."""
     arrays = {name: value.detach().cpu() for name, value in batch.inputs.items()}
     np.savez(Path(folder, "batch.npz"),
              **{name: (value.float() if value.dtype == torch.bfloat16 else value).numpy()
@@ -285,11 +288,11 @@ def _run(export, batch, evaluate, folder, disk):
     what = [f"--eval-data={folder}/batch.npz", "--steps=0"] if evaluate else \
         [f"--data={folder}/batch.npz", "--steps=1", "--lr=0",
          f"--dump-gradients={folder}/gradients.safetensors"]
-    tiers = ["--zero-stage=3", f"--nvme-dir={folder}",
-             *(f"--offload-{what}=nvme" for what in ("params", "gradients", "optimizer"))] \
+    memory = ["--auto", "--zero-stage=3", f"--nvme-dir={folder}",
+              *(f"--offload-{what}=nvme" for what in ("params", "gradients", "optimizer"))] \
         if disk else []
     try:
-        run_tool("zero-run", export.path, *export.flags(), *what, *tiers, "--optimizer=sgd",
+        run_tool("zero-run", export.path, *export.flags(), *what, *memory, "--optimizer=sgd",
                  f"--report-json={folder}/report.json", "--quiet", "--allow-nan")
     except ToolError as error:
         raise ExportError("the loss cannot be compared (check=False leaves that out): "

@@ -7,6 +7,7 @@ Each module is exported, trained two steps by zero-run, and loaded back with str
 
 import contextlib
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -218,6 +219,7 @@ def check_stored(checks):
     for dtype in (torch.float32, torch.bfloat16):
         module, batch = transformer("llama")
         folder = WORK / f"stored-{dtype}".replace("torch.", "")
+        shutil.rmtree(folder, ignore_errors=True)
         module.to(dtype).save_pretrained(folder, max_shard_size="20KB")
         with zero.without_weights():
             empty = transformers.LlamaForCausalLM(module.config).to(dtype)
