@@ -132,7 +132,7 @@ std::vector<PlanChoice>
 PlacementLister::withTiers(const std::vector<PlanChoice> &placements) const {
   const phase::OffloadOptions &offload = options.offload;
   SmallVector<Tier> tiers{Tier::Device};
-  const bool isShared = options.plan.ramBudget.getValue() != 0;
+  const bool isShared = options.plan.sharesMemory();
   if (!isShared)
     tiers.push_back(Tier::Host);
   if (isShared || options.plan.hostBudget.getValue() != 0)

@@ -21,7 +21,7 @@ static Budget budgetOf(const PhaseOptions &options, const planning::Machine &mac
 PlanSearch::PlanSearch(ModuleOp module, const PhaseOptions &options,
                        const planning::Machine &machine)
     : module(module), options(options), machine(machine), given(budgetOf(options, machine)),
-      isShared(options.plan.ramBudget.getValue() != 0) {}
+      isShared(options.plan.sharesMemory()) {}
 
 bool PlanSearch::OffDevice::fit(const Budget &budget) const {
   return within(host, budget.host) && within(nvme, budget.nvme);

@@ -77,7 +77,7 @@ private:
 /// "450.00 MiB, 787.03 MiB of the host", or with --ram-budget "1.21 GiB".
 std::string FixSearch::memoryText(PlanCost &cost) const {
   const int64_t device = cost.device.packed(), host = cost.host.packed();
-  const bool isShared = options.plan.ramBudget.getValue() != 0;
+  const bool isShared = options.plan.sharesMemory();
   std::string text = planning::formatBytes(
       isShared ? double(planning::processBytes(device + host, options.ranksOf(machine)))
                : double(device));
@@ -166,8 +166,7 @@ LogicalResult FixSearch::attemptMoreOf(StringRef flag, uint64_t now) {
 
 LogicalResult FixSearch::run() {
   // All ranks of one machine share its memory.
-  const bool ranksHelp =
-      options.plan.ramBudget.getValue() == 0 || options.ranksOf(machine) < options.ranks();
+  const bool ranksHelp = !options.plan.sharesMemory() || options.ranksOf(machine) < options.ranks();
   // If tiers are chosen too, what helps is more of what their budgets limit, or more ranks.
   if (options.offload.anyAuto()) {
     const phase::PlanOptions &plan = options.plan;
@@ -201,7 +200,7 @@ LogicalResult FixSearch::run() {
       result = attemptTiers();
     // If a choice among all tiers helps, one of them alone is not better; nor is the host, if it
     // shares its memory with the device.
-    const bool helps = fixes.size() > before || options.plan.ramBudget.getValue() != 0;
+    const bool helps = fixes.size() > before || options.plan.sharesMemory();
     if (!helps && options.offload.activations.is(Tier::Device))
       tryIt("offload-activations", "host");
     if (!helps && options.offload.optimizer.is(Tier::Device))
@@ -283,7 +282,7 @@ static FailureOr<Evaluation> confirm(ModuleOp module, const PlanChoice &choice,
   PhaseOptions changed;
   changed.copyOptionValuesFrom(options);
   while (true) {
-    if (options.plan.ramBudget.getValue() != 0)
+    if (options.plan.sharesMemory())
       changed.plan.ramBudget =
           ByteSize{planning::processBytes(uint64_t(peak), options.ranksOf(machine))};
     else

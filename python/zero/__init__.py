@@ -50,8 +50,8 @@ _PLACES = {
     "Value": "values",
     "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
-    "without_weights": "stored", "lora": "lora_layers", "save_adapter": "adapters", "from_jax": "jax_export",
-    "from_torch": "torch_export",
+    "without_weights": "stored", "lora": "lora_layers", "save_adapter": "adapters",
+    "from_jax": "jax_export", "from_torch": "torch_export",
 }
 
 __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "CheckFailedError",

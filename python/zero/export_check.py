@@ -18,7 +18,7 @@ from .errors import ExportError, ToolError
 from .exporter import tensors_read
 from .lora_layers import adapter_of
 from .state import State, list_differences
-from .stored import OnDisk
+from .stored import OnDisk, in_place_of
 from .tools import run_tool
 from .weights import array_of, read_safetensors
 
@@ -166,16 +166,10 @@ def _computing_in(dtype, module, batch, disk):
               for value in batch.inputs.values()]
     tensors = [*module.parameters(), *module.buffers()]
     if any(map(changes, tensors)):
-        kept = {id(tensor): _converted(tensor, dtype, disk) if changes(tensor) else tensor
-                for tensor in tensors} if disk else {}
+        kept = {id(tensor): in_place_of(tensor, disk.copy(tensor, dtype)) if changes(tensor)
+                else tensor for tensor in tensors} if disk else {}
         module = copy.deepcopy(module, kept).to(dtype)
     return module, values
-
-
-def _converted(tensor, dtype, disk):
-    copied = disk.copy(tensor, dtype)
-    return torch.nn.Parameter(copied, tensor.requires_grad) \
-        if isinstance(tensor, torch.nn.Parameter) else copied
 
 
 @contextlib.contextmanager
@@ -231,7 +225,8 @@ def _parts(trained):
 
 
 def _gradients(result, trained, disk):
-    """The gradients of a loss by name. With `disk`, in its files, a part at a time."""
+    """A dictionary from the names of parameters to their gradients. With `disk`, the gradients are
+    computed in several parts, and kept in its files."""
     gradients = {}
     for names in _parts(trained) if disk else [list(trained)]:
         found = torch.autograd.grad(result, [trained[name] for name in names], allow_unused=True,
@@ -289,7 +284,7 @@ def _run(export, batch, evaluate, folder, disk):
         [f"--data={folder}/batch.npz", "--steps=1", "--lr=0",
          f"--dump-gradients={folder}/gradients.safetensors"]
     memory = ["--auto", "--zero-stage=3", f"--nvme-dir={folder}",
-              *(f"--offload-{what}=nvme" for what in ("params", "gradients", "optimizer"))] \
+              *(f"--offload-{each}=nvme" for each in ("params", "gradients", "optimizer"))] \
         if disk else []
     try:
         run_tool("zero-run", export.path, *export.flags(), *what, *memory, "--optimizer=sgd",

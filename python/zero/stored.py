@@ -11,7 +11,10 @@ from .weights import map_tensor, places_of, to_torch
 
 
 def places_in(weights):
-    """The Place of each tensor, by name. weights: a .safetensors file, or a folder of them."""
+    """A dictionary from the names of tensors to their Place.
+
+    weights: a .safetensors file, or a folder of them.
+    """
     weights = Path(weights)
     files = sorted(weights.glob("*.safetensors")) if weights.is_dir() else [weights]
     if not files:
@@ -53,8 +56,8 @@ def _find(names, value, places):
     return places[found]
 
 
-def _mapped(place, value):
-    tensor = to_torch(*map_tensor(place))
+def in_place_of(value, tensor):
+    """`tensor` as a parameter, if `value` is one, that requires a gradient if `value` does."""
     return torch.nn.Parameter(tensor, value.requires_grad) \
         if isinstance(value, torch.nn.Parameter) else tensor
 
@@ -70,7 +73,7 @@ def values_from(module, places):
             place = _find(names, value, places)
             if place is None:
                 continue
-            mapped = _mapped(place, value)
+            mapped = in_place_of(value, to_torch(*map_tensor(place)))
             found.update(dict.fromkeys(names, place))
             for owner, name, _, _ in group:
                 before.append((owner, name, value))

@@ -82,7 +82,7 @@ class Place(NamedTuple):
 
 
 def places_of(path):
-    """The Place of each tensor of a .safetensors file, by name."""
+    """A dictionary from the names of the tensors of a .safetensors file to their Place."""
     path = Path(path)
     try:
         with open(path, "rb") as file:
@@ -115,8 +115,8 @@ def map_tensor(place, data=None):
 
 
 def read_safetensors(path):
-    """The tensors of a file by name, each as `write_safetensors` takes it; views of a private
-    mapping of the file."""
+    """A dictionary from the names of the tensors of a file to what `write_safetensors` takes: views
+    of a private mapping of the file, with the names of their types."""
     places = places_of(path)
     data = np.memmap(path, np.uint8, "c") if places else None
     return {name: map_tensor(place, data) for name, place in places.items()}

@@ -167,8 +167,10 @@ struct PlanOptions : Group {
                              llvm::cl::init(ByteSize{0})};
 
   bool isAuto() const { return zero == ZeroMode::Auto; }
+  /// Whether the device and the host share one budget of memory.
+  bool sharesMemory() const { return ramBudget.getValue() != 0; }
   /// Whether a budget limits the memory of the device.
-  bool limitsMemory() const { return memoryBudget.getValue() != 0 || ramBudget.getValue() != 0; }
+  bool limitsMemory() const { return memoryBudget.getValue() != 0 || sharesMemory(); }
   /// Whether a planner has to choose a plan.
   bool isPlanned() const {
     return limitsMemory() || activationBudget.getValue() != 0 || hostBudget.getValue() != 0 ||
