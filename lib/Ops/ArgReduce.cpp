@@ -70,10 +70,14 @@ static LogicalResult lowerHardmax(onnx::NodeOp node, ValueRange inputs, OpBuilde
 
 void registerArgReduce() {
   registerAnySign(
-      piecewiseConstant({op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>}));
+      dividing(piecewiseConstant({op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>}),
+               factorsAcrossAxis<0>));
   registerAnySign(
-      piecewiseConstant({op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>}));
-  registerOp(piecewiseConstant({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax}));
+      dividing(piecewiseConstant({op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>}),
+               factorsAcrossAxis<0>));
+  registerOp(
+      dividing(piecewiseConstant({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax}),
+               factorsAcrossAxis<-1>));
 }
 
 } // namespace zero::ops

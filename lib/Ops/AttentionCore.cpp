@@ -202,9 +202,37 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return success();
 }
 
+/// Heads, if the parts divide the groups of keys, and batches. A packed operand has only the
+/// latter.
+static Factors attentionFactors(onnx::NodeOp node) {
+  AttentionForm form(node);
+  auto headDim = [](const HeadTensor &tensor) { return tensor.rowsFirst ? 2 : 1; };
+  SmallVector<int64_t> heads{headDim(form.query), headDim(form.key), headDim(form.value)};
+  SmallVector<int64_t> batch{0, 0, 0};
+  for (auto [index, input] : llvm::enumerate(node.getInputs().drop_front(3))) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    const bool isMask = index == 1; // [batch, heads, queries, keys]; padding is [batch, keys]
+    const int64_t back = type ? type.getRank() - 4 : 0;
+    auto own = [&](int64_t dim, int64_t extent) {
+      const bool isThere =
+          type && dim >= 0 && dim < type.getRank() && extent != 1 && type.getDimSize(dim) == extent;
+      return isThere ? dim : -1;
+    };
+    heads.push_back(isMask ? own(back + 1, form.query.heads) : -1);
+    batch.push_back(isMask ? own(back, form.batch) : own(0, form.batch));
+  }
+  FactorBuilder factors(node);
+  if (form.packed) {
+    batch[1] = batch[2] = -1;
+    return factors.add(batch, {0, 0}).take();
+  }
+  return factors.add(heads, {headDim(form.result), 1}).add(batch, {0, 0}).take();
+}
+
 void registerAttentionCore() {
-  registerOp(keepsWide({own::Attention, 1, 1, Kind::Other, lowerAttention, gradient},
-                       /*results=*/2));
+  registerOp(dividing(keepsWide({own::Attention, 1, 1, Kind::Other, lowerAttention, gradient},
+                                /*results=*/2),
+                      attentionFactors));
   registerOp({own::AttentionGrad, 1, 1, Kind::Other, lowerAttentionGrad});
 }
 

@@ -415,15 +415,53 @@ static LogicalResult momentsGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<
   return success();
 }
 
+/// All dimensions but the second run over elements that are alike; `kind` says what is lost of
+/// results that lack them. The second has one place for each channel, as vectors have.
+static Factors channelFactors(onnx::NodeOp node, FactorKind kind, bool dividesRows) {
+  auto dimsOf = [](auto values, int64_t rank, int64_t dim) {
+    SmallVector<int64_t> dims;
+    for (Value value : values) {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      dims.push_back(type && type.getRank() == rank ? dim : type && dim == 1 ? 0 : -1);
+    }
+    return dims;
+  };
+  int64_t rank = 0;
+  for (Value input : node.getInputs())
+    rank = std::max(rank, cast<RankedTensorType>(input.getType()).getRank());
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim == 1 || dividesRows)
+      factors.add(dimsOf(node.getInputs(), rank, dim), dimsOf(node.getOutputs(), rank, dim),
+                  dim == 1 ? FactorKind::Parallel : kind);
+  return factors.take();
+}
+
+static Factors normFactors(onnx::NodeOp node) {
+  return channelFactors(node, FactorKind::Parallel, !node.getInt("training_mode", 0));
+}
+
+static Factors momentsFactors(onnx::NodeOp node) {
+  return channelFactors(node, FactorKind::Parallel, /*dividesRows=*/false);
+}
+
+static Factors gradSumsFactors(onnx::NodeOp node) {
+  return channelFactors(node, FactorKind::Sum, /*dividesRows=*/true);
+}
+
 void registerBatchNormalization() {
   // All but y: statistics.
-  registerOp(keepsWide({op::BatchNormalization, 13, 23, Kind::Elementwise, lowerBatchNorm, gradient,
-                        expandBatchNorm},
-                       ~1u));
-  registerOp(keepsWide({own::BatchMoments, 1, 1, Kind::Rows, lowerMoments, momentsGradient}));
-  registerOp({own::BatchMomentsGrad, 1, 1, Kind::Elementwise, lowerMomentsGrad});
-  registerOp({own::BatchNormGradX, 1, 1, Kind::Elementwise, lowerGradX});
-  registerOp({own::BatchNormGradSums, 1, 1, Kind::Rows, lowerGradSums});
+  registerOp(dividing(keepsWide({op::BatchNormalization, 13, 23, Kind::Elementwise, lowerBatchNorm,
+                                 gradient, expandBatchNorm},
+                                ~1u),
+                      normFactors));
+  registerOp(
+      dividing(keepsWide({own::BatchMoments, 1, 1, Kind::Rows, lowerMoments, momentsGradient}),
+               momentsFactors));
+  registerOp(
+      dividing({own::BatchMomentsGrad, 1, 1, Kind::Elementwise, lowerMomentsGrad}, momentsFactors));
+  registerOp(dividing({own::BatchNormGradX, 1, 1, Kind::Elementwise, lowerGradX}, normFactors));
+  registerOp(dividing({own::BatchNormGradSums, 1, 1, Kind::Rows, lowerGradSums}, gradSumsFactors));
   registerRuntimeOp("BatchNormInternal", expandInternal);
   registerRuntimeOp("BatchNormalizationGrad", expandGradient);
 }

@@ -1,14 +1,13 @@
 //===- BatchRows.cpp - how operators act on rows of a batch ---------------===//
 //
-// Most rules are those of shards (zero/Ops/Sharding.h): the rows are an index space that operands
-// and results have in common. Reductions, and operators without a rule for shards, have one here.
+// The rows are an index space that operands and results have in common: most rules follow from the
+// factors of operators. Operators that find rows by indices of the data have rules here.
 //
 //===----------------------------------------------------------------------===//
 
 #include "zero/Ops/BatchRows.h"
 
 #include "Lowering.h"
-#include "zero/Ops/Axes.h"
 #include "zero/Ops/Sharding.h"
 
 #include <numeric>
@@ -62,107 +61,6 @@ static Results reshapeRule(onnx::NodeOp node, RowDims dims) {
   return rows ? kept(node, *rows) : combined(node);
 }
 
-/// Whether `node` computes a sum or mean over `axes` of something of each element; nothing if it
-/// reduces in another way.
-static std::optional<RowEffect> reductionEffect(onnx::NodeOp node) {
-  if (node.is(op::ReduceMean))
-    return RowEffect::Averaged;
-  if (node.isAnyOf({op::ReduceSum, op::ReduceSumSquare, op::ReduceL1}))
-    return RowEffect::Summed;
-  return std::nullopt;
-}
-
-static Results reductionRule(onnx::NodeOp node, RowDims dims) {
-  const int64_t rank = node.inputType(0).getRank();
-  std::optional<SmallVector<int64_t>> axes = listedAxes(node);
-  if (!axes || !dims[0])
-    return combined(node);
-  RowDim rows = *dims[0];
-  if (axes->empty() && node.getInt("noop_with_empty_axes", 0))
-    return kept(node, rows);
-  if (axes->empty() || int64_t(axes->size()) == rank || llvm::is_contained(*axes, rows.dim))
-    return allOf(node, reductionEffect(node).value_or(RowEffect::Combined));
-  if (!node.getInt("keepdims", 1))
-    rows.dim -= llvm::count_if(*axes, [&](int64_t axis) { return axis < rows.dim; });
-  return kept(node, rows);
-}
-
-/// scores, labels[, weights] -> the sum over the rows[, the sum of weights, one number a row]
-static Results lossRule(onnx::NodeOp node, RowDims dims) {
-  const std::optional<RowDim> labels = dims[node.is(own::LabelWeights) ? 0 : 1];
-  const bool isAcrossClasses = !node.is(own::LabelWeights) && dims[0] && dims[0]->dim == 1;
-  if (!labels || isAcrossClasses)
-    return combined(node);
-  Results results;
-  for (unsigned index = 0; index < node.getNumResults(); ++index) {
-    const bool isSum = node.outputType(index).getRank() == 0;
-    results.push_back({isSum ? RowEffect::Summed : RowEffect::Kept, *labels});
-  }
-  return results;
-}
-
-/// The axis that `node` runs along; nothing for an operator of another kind.
-static std::optional<int64_t> axisOf(onnx::NodeOp node) {
-  using Operator = onnx::Operator;
-  static constexpr std::pair<Operator, int64_t> kDefaults[] = {
-      {op::ArgMax, 0},   {op::ArgMin, 0},         {{"", "Hardmax"}, -1},
-      {op::TopK, -1},    {op::GatherElements, 0}, {op::ScatterElements, 0},
-      {op::Softmax, -1}, {op::LogSoftmax, -1},    {own::Resample, 0},
-  };
-  const int64_t rank = node.inputType(0).getRank();
-  for (const auto &[type, axis] : kDefaults)
-    if (node.is(type))
-      return normalAxis(node.getInt("axis", axis), rank);
-  if (!node.isAnyOf({op::CumSum, op::CumProd, own::CumProd, own::CumProdTail}))
-    return std::nullopt;
-  std::optional<SmallVector<int64_t>> axis = constantInts(node.getInputs()[1]);
-  return axis && axis->size() == 1 ? normalAxis(axis->front(), rank) : int64_t(-1);
-}
-
-/// Operators along an axis leave all other dimensions in their places, in operands of that rank.
-static Results axisRule(onnx::NodeOp node, RowDims dims, int64_t axis) {
-  std::optional<RowDim> found;
-  for (std::optional<RowDim> rows : dims)
-    if (rows && (rows->dim == axis || (found && *found != *rows)))
-      return combined(node);
-    else if (rows)
-      found = rows;
-  const bool isDropped = node.outputType(0).getRank() < node.inputType(0).getRank();
-  found->dim -= isDropped && axis < found->dim;
-  return axis < 0 ? combined(node) : kept(node, *found);
-}
-
-/// Operators whose operands and results all have the rows in their first dimension.
-static bool hasRowsFirst(onnx::NodeOp node) {
-  return node.isAnyOf({op::Conv, own::ConvGradX, op::MaxPool, op::AveragePool, op::GridSample});
-}
-
-static Results rowsFirstRule(onnx::NodeOp node, RowDims dims) {
-  // Rows that meet in weights are rows of different kinds.
-  const bool hasDataOnly = node.is(op::GridSample) || dims.size() < 2 || !dims[1];
-  return areAlong(dims, 0) && hasDataOnly ? kept(node, {0}) : combined(node);
-}
-
-/// Layers over steps: [steps, batch, ..] in front, [batch, ..] or [batch] behind.
-static Results recurrentRule(onnx::NodeOp node, RowDims dims) {
-  Results results;
-  for (Value output : node.getOutputs())
-    results.push_back(
-        {RowEffect::Kept, {cast<RankedTensorType>(output.getType()).getRank() == 3 ? 1 : 0}});
-  for (auto [index, rows] : llvm::enumerate(dims))
-    if (rows && *rows != RowDim{node.inputType(index).getRank() == 3 ? 1 : 0})
-      return combined(node);
-  return results;
-}
-
-static Results oneHotRule(onnx::NodeOp node, RowDims dims) {
-  if (!dims[0] || dims[1] || dims[2])
-    return combined(node);
-  RowDim rows = *dims[0];
-  rows.dim += normalAxis(node.getInt("axis", -1), node.outputType(0).getRank()) <= rows.dim;
-  return kept(node, rows);
-}
-
 /// Tuples of indices name a row by a number that all parts have in common, such as 0, 1, ..: that
 /// of the row itself. Other rows are named by the data.
 static Results tupleRule(onnx::NodeOp node, RowDims dims) {
@@ -185,19 +83,22 @@ static Results tableSumRule(onnx::NodeOp node, RowDims dims) {
   return dims[0] && dims[1] ? allOf(node, RowEffect::Placed) : combined(node);
 }
 
-/// Operators that move whole rows: a Concat of rows behind rows, a Pad and a Tile of the others.
+/// Rows may follow rows: those of a Concat, and a Tile that repeats them.
 static Results movementRule(onnx::NodeOp node, RowDims dims) {
-  if (!dims[0])
-    return combined(node);
-  if (node.is(op::Concat))
-    return llvm::all_equal(dims) ? kept(node, *dims[0]) : combined(node);
-  const int64_t dim = dims[0]->dim;
-  const bool isWhole = node.inputType(0).getDimSize(dim) == node.outputType(0).getDimSize(dim);
-  return isWhole || node.is(op::Tile) ? kept(node, *dims[0]) : combined(node);
+  const bool movesRows = node.isAnyOf({op::Concat, op::Tile}) && dims[0];
+  return movesRows && llvm::all_equal(node.is(op::Tile) ? dims.take_front() : dims)
+             ? kept(node, *dims[0])
+             : combined(node);
+}
+
+static RowEffect effectOf(FactorKind kind) {
+  return kind == FactorKind::Sum    ? RowEffect::Summed
+         : kind == FactorKind::Mean ? RowEffect::Averaged
+                                    : RowEffect::Combined;
 }
 
 /// Operands and results that run over the rows along the dimensions of one factor.
-static std::optional<Results> shardRule(onnx::NodeOp node, RowDims dims) {
+static std::optional<Results> factorRule(onnx::NodeOp node, RowDims dims) {
   auto extent = [&](size_t index) { return node.inputType(index).getDimSize(dims[index]->dim); };
   std::optional<size_t> first;
   for (size_t index = 0; index < dims.size(); ++index)
@@ -211,51 +112,30 @@ static std::optional<Results> shardRule(onnx::NodeOp node, RowDims dims) {
     const std::optional<Cut> &cut = sharding->operands[index];
     const bool isOther = dims[index] && extent(index) != 1 &&
                          (!cut || *dims[index] != RowDim{cut->dim, rows.blocks});
-    if (isOther || (!dims[index] && cut && sharding->isPartial))
+    if (isOther || (!dims[index] && cut && sharding->kind != FactorKind::Parallel))
       return combined(node);
   }
   Results results;
   for (const std::optional<Cut> &cut : sharding->results)
-    results.push_back(
-        cut ? RowResult{RowEffect::Kept, {cut->dim, rows.blocks, rows.isSingle}}
-            : RowResult{sharding->isPartial ? RowEffect::Summed : RowEffect::Combined});
+    results.push_back(cut ? RowResult{RowEffect::Kept, {cut->dim, rows.blocks, rows.isSingle}}
+                          : RowResult{effectOf(sharding->kind)});
   results.resize(node.getNumResults());
   return results;
 }
 
-static bool isReduction(onnx::NodeOp node) {
-  return node.getDomain().empty() && node.getOpType().starts_with("Reduce");
-}
-
-/// The operators of the table below have rules of their own.
+/// Operators that read no elements of rows, or find them by what the data says.
 static std::optional<Results> ownRule(onnx::NodeOp node, RowDims dims) {
-  using Rule = Results (*)(onnx::NodeOp, RowDims);
   using Operator = onnx::Operator;
-  auto isOwn = [&](StringRef type) { return node.is(Operator{kZeroDomain, type}); };
   if (node.isAnyOf({Operator{"", "Shape"}, Operator{"", "Size"}, Operator{"", "EyeLike"}}))
     return allOf(node, RowEffect::None);
   if (node.is(own::BatchMoments))
     return allOf(node, RowEffect::Statistic);
-  if (node.is(own::CheckTrue) && dims[0])
-    return kept(node, *dims[0]);
-  if (node.is(op::Trilu) && dims[0] && dims[0]->dim + 2 >= node.inputType(0).getRank())
-    return combined(node);
-  Rule rule = isReduction(node)                               ? reductionRule
-              : isOwn("LSTM") || isOwn("GRU") || isOwn("RNN") ? recurrentRule
-              : node.is(own::CrossEntropySum) || isOwn("CrossEntropyRows") || isOwn("NllSum") ||
-                      isOwn("NllRows") || node.is(own::LabelWeights)
-                  ? lossRule
-              : hasRowsFirst(node)                                                   ? rowsFirstRule
-              : node.is(Operator{"", "OneHot"})                                      ? oneHotRule
-              : node.is(op::ScatterND) || (node.is(op::ScatterElements) && !dims[0]) ? placeRule
-              : node.is(op::GatherND)                                                ? tupleRule
-              : node.isAnyOf({own::GatherGrad, own::GatherNDGrad})                   ? tableSumRule
-              : node.isAnyOf({op::Pad, op::Tile})                                    ? movementRule
-                                                                                     : nullptr;
-  if (rule)
-    return rule(node, dims);
-  if (std::optional<int64_t> axis = axisOf(node))
-    return axisRule(node, dims, *axis);
+  if (node.is(op::ScatterND) || (node.is(op::ScatterElements) && !dims[0]))
+    return placeRule(node, dims);
+  if (node.is(op::GatherND))
+    return tupleRule(node, dims);
+  if (node.isAnyOf({own::GatherGrad, own::GatherNDGrad}))
+    return tableSumRule(node, dims);
   return std::nullopt;
 }
 
@@ -267,9 +147,9 @@ Results followRows(onnx::NodeOp node, RowDims dims) {
     return reshapeRule(node, dims);
   if (std::optional<Results> results = ownRule(node, dims))
     return *results;
-  if (std::optional<Results> results = shardRule(node, dims))
+  if (std::optional<Results> results = factorRule(node, dims))
     return *results;
-  return node.is(op::Concat) ? movementRule(node, dims) : combined(node);
+  return movementRule(node, dims);
 }
 
 } // namespace zero::ops

@@ -45,6 +45,11 @@ static LogicalResult gradient(onnx::NodeOp, ValueRange dy, ArrayRef<bool> wanted
   return success();
 }
 
-void registerCheck() { registerOp({own::CheckTrue, 1, 1, Kind::Other, lowerCheckTrue, gradient}); }
+/// Each part checks the conditions of its own elements.
+static Factors checkFactors(onnx::NodeOp node) { return FactorBuilder(node).addBroadcast().take(); }
+
+void registerCheck() {
+  registerOp(dividing({own::CheckTrue, 1, 1, Kind::Other, lowerCheckTrue, gradient}, checkFactors));
+}
 
 } // namespace zero::ops

@@ -175,11 +175,30 @@ static LogicalResult splitGradient(onnx::NodeOp node, ValueRange outputGrads, Ar
   return success();
 }
 
+/// A Split whose results say their sizes.
+static LogicalResult splitPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                  SmallVectorImpl<Value> &results) {
+  if (node.hasInput(1) && node.getInputs().size() == 2)
+    return success();
+  int64_t axis = node.getInt("axis", 0), rank = node.inputType(0).getRank();
+  axis += axis < 0 ? rank : 0;
+  SmallVector<int64_t> sizes;
+  for (Value output : node.getOutputs())
+    sizes.push_back(tensorType(output).getDimSize(axis));
+  auto made = nodes.create(op::Split, node.getResultTypes(),
+                           {node.getInputs()[0], nodes.indices(sizes)}, nodes.attr("axis", axis));
+  llvm::append_range(results, made.getResults());
+  return success();
+}
+
 void registerConcat() {
-  registerAnySign(moving(
-      {op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}));
-  registerAnySign(
-      moving({op::Split, 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}));
+  registerAnySign(dividing(
+      moving({op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}),
+      factorsAcrossAxis<0>));
+  registerAnySign(plainly(dividing(moving({op::Split, 7, kNewestOpset, Kind::Other, lowerSplit,
+                                           splitGradient, expandSplit}),
+                                   factorsAcrossAxis<0>),
+                          splitPlainly));
   registerRuntimeOp("ConcatTraining", expandConcatTraining);
   registerRuntimeOp("SplitTraining", expandSplitTraining);
 }

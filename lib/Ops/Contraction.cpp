@@ -230,8 +230,25 @@ static LogicalResult contractGradient(onnx::NodeOp node, ValueRange outputGrads,
   return success();
 }
 
+static LogicalResult contractPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                     SmallVectorImpl<Value> &results) {
+  Value a = node.getInputs()[0], b = node.getInputs()[1];
+  int64_t transA = node.getInt("transA", 0), transB = node.getInt("transB", 0);
+  if (tensorType(a).getRank() == 2 && tensorType(b).getRank() == 2) {
+    results.push_back(nodes
+                          .create(op::Gemm, node.getResult(0).getType(), {a, b},
+                                  {nodes.attr("transA", transA), nodes.attr("transB", transB)})
+                          .getResult(0));
+    return success();
+  }
+  results.push_back(
+      nodes.matmul(transA ? nodes.transposeLast(a) : a, transB ? nodes.transposeLast(b) : b));
+  return success();
+}
+
 void registerContraction() {
-  registerOp({own::Contract, 1, 1, Kind::Product, lowerContract, contractGradient});
+  registerOp(plainly({own::Contract, 1, 1, Kind::Product, lowerContract, contractGradient},
+                     contractPlainly));
 }
 
 } // namespace zero::ops

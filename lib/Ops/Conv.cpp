@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "ConvForms.h"
 #include "Movement.h"
 #include "Windows.h"
 
@@ -409,11 +410,42 @@ static LogicalResult expandTransposeGrad(onnx::NodeOp node, NodeBuilder &builder
   return success();
 }
 
+/// Batches, and, in one group, channels: those of the result, and those that a sum runs over.
+static Factors convFactors(onnx::NodeOp node) {
+  FactorBuilder factors(node);
+  factors.add({0}, {0});
+  if (node.getInt("group", 1) == 1)
+    factors.add({-1, 0, 0}, {1}).add({1, 1}, {}, FactorKind::Sum, /*addend=*/2);
+  return factors.take();
+}
+
+/// dy [batch, out, ..], w [out, in, ..] -> dx [batch, in, ..]
+static Factors gradXFactors(onnx::NodeOp node) {
+  FactorBuilder factors(node);
+  factors.add({0}, {0});
+  if (node.getInt("group", 1) == 1)
+    factors.add({-1, 1}, {1}).add({1, 0}, {}, FactorKind::Sum);
+  return factors.take();
+}
+
+/// dy [batch, out, ..], x [batch, in, ..] -> dw [out, in, ..]
+static Factors gradWFactors(onnx::NodeOp node) {
+  FactorBuilder factors(node);
+  factors.add({0, 0}, {}, FactorKind::Sum);
+  if (node.getInt("group", 1) == 1)
+    factors.add({1}, {0}).add({-1, 1}, {1});
+  return factors.take();
+}
+
 void registerConv() {
-  registerOp({op::Conv, 13, 23, Kind::Other, lowerConv, convGradient});
+  registerOp(dividing({op::Conv, 13, 23, Kind::Other, lowerConv, convGradient}, convFactors));
   registerOp({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
-  registerOp({own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient});
-  registerOp({own::ConvGradW, 1, 1, Kind::Other, lowerGradW, gradWGradient});
+  registerOp(plainly(
+      dividing({own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient}, gradXFactors),
+      convGradXPlainly));
+  registerOp(plainly(
+      dividing({own::ConvGradW, 1, 1, Kind::Other, lowerGradW, gradWGradient}, gradWFactors),
+      convGradWPlainly));
   registerRuntimeOp("ConvGrad", expandConvGrad);
   registerRuntimeOp("ConvTransposeGrad", expandTransposeGrad);
 }

@@ -283,6 +283,35 @@ static LogicalResult expandInternal(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+/// The rows: the dimensions of the labels, which are operand `labels`. Of the scores, before it,
+/// the classes are dimension 1. Operands behind `last` have no rows, nor have single numbers, of
+/// which results are sums over rows.
+static Factors rowFactors(onnx::NodeOp node, size_t labels, size_t last) {
+  const int64_t rank = node.inputType(labels).getRank();
+  auto dimOf = [&](Value value, int64_t row) -> int64_t {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || type.getRank() < rank)
+      return -1;
+    return type.getRank() > rank && row > 0 ? row + 1 : row;
+  };
+  FactorBuilder factors(node);
+  for (int64_t row = 0; row < rank; ++row) {
+    SmallVector<int64_t> operands, results;
+    for (Value input : node.getInputs().take_front(last + 1))
+      operands.push_back(dimOf(input, row));
+    for (Value result : node.getOutputs())
+      results.push_back(dimOf(result, row));
+    factors.add(operands, results, FactorKind::Sum);
+  }
+  return factors.take();
+}
+
+static Factors lossFactors(onnx::NodeOp node) { return rowFactors(node, /*labels=*/1, /*last=*/1); }
+static Factors gradFactors(onnx::NodeOp node) { return rowFactors(node, /*labels=*/2, /*last=*/3); }
+static Factors weightFactors(onnx::NodeOp node) {
+  return rowFactors(node, /*labels=*/0, /*last=*/0);
+}
+
 void registerCrossEntropy() {
   registerOp(keepsWide({op::SoftmaxCrossEntropyLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
                         expandCrossEntropy}));
@@ -290,14 +319,15 @@ void registerCrossEntropy() {
       {op::NegativeLogLikelihoodLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll}));
   for (const Family &family : {kCrossEntropy, kNll}) {
     for (onnx::Operator loss : {family.sum, family.rows}) {
-      OpDef def = keepsWide({loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient});
+      OpDef def =
+          dividing(keepsWide({loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}), lossFactors);
       // The sum of the weights of labels.
       def.constantResults = loss == family.sum ? 2 : 0;
       registerOp(def);
     }
-    registerOp({family.grad, 1, 1, Kind::Rows, lowerLossGrad});
+    registerOp(dividing({family.grad, 1, 1, Kind::Rows, lowerLossGrad}, gradFactors));
   }
-  registerOp({own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights});
+  registerOp(dividing({own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights}, weightFactors));
   registerOp({own::CheckPositive, 1, 1, Kind::Other, lowerCheckPositive});
   registerRuntimeOp("SoftmaxCrossEntropyLossGrad", expandRuntimeGrad<false>);
   registerRuntimeOp("SoftmaxCrossEntropyLossInternal", expandInternal);

@@ -200,12 +200,24 @@ static LogicalResult cumProdTailGradient(onnx::NodeOp node, ValueRange outputGra
   return success();
 }
 
+/// All dimensions but the one that the second operand names.
+static Factors runningFactors(onnx::NodeOp node) {
+  auto axis = constantInts(node.getInputs()[1]);
+  if (!axis || axis->size() != 1)
+    return {};
+  return FactorBuilder(node)
+      .addAllBut(normalAxis(axis->front(), node.inputType(0).getRank()))
+      .take();
+}
+
 void registerCumSum() {
   auto sum = lowerRunning<Combine::Sum>, prod = lowerRunning<Combine::Product>;
-  registerOp({op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
-  registerOp({op::CumProd, 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
-  registerOp({own::CumProd, 1, 1, Kind::Other, prod, cumProdGradient});
-  registerOp({own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail, cumProdTailGradient});
+  auto add = [](OpDef def) { registerOp(dividing(def, runningFactors)); };
+  add({op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
+  add({op::CumProd, 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
+  add({own::CumProd, 1, 1, Kind::Other, prod, cumProdGradient});
+  registerOp(dividing({own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail, cumProdTailGradient},
+                      factorsAcrossAxis<0>));
 }
 
 } // namespace zero::ops

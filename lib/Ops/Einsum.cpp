@@ -112,9 +112,36 @@ static LogicalResult einsumGradient(onnx::NodeOp node, ValueRange outputGrads,
   return success();
 }
 
+/// One for each index. An index that an operand has twice is a diagonal, which stays whole.
+static Factors einsumFactors(onnx::NodeOp node) {
+  StringRef text = node.getString("equation", "");
+  if (node.getInputs().size() != 2 || text.contains('.'))
+    return {};
+  Equation equation = equationOf(node);
+  FactorBuilder factors(node);
+  std::string done;
+  for (char index : equation.sides[0] + equation.sides[1]) {
+    if (StringRef(done).contains(index))
+      continue;
+    done += index;
+    SmallVector<int64_t> dims;
+    bool isDiagonal = false;
+    for (const std::string &side : equation.sides) {
+      const size_t at = side.find(index);
+      isDiagonal |= at != side.rfind(index);
+      dims.push_back(at == std::string::npos ? -1 : int64_t(at));
+    }
+    if (!isDiagonal)
+      factors.add({dims[0], dims[1]}, dims[2],
+                  dims[2] < 0 ? FactorKind::Sum : FactorKind::Parallel);
+  }
+  return factors.take();
+}
+
 void registerEinsum() {
-  registerOp(
-      {op::Einsum, 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum});
+  registerOp(dividing(
+      {op::Einsum, 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum},
+      einsumFactors));
 }
 
 } // namespace zero::ops

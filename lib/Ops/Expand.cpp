@@ -63,10 +63,31 @@ static LogicalResult tileGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
   return success();
 }
 
+static Factors expandFactors(onnx::NodeOp node) {
+  RankedTensorType from = node.inputType(0), to = node.outputType(0);
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < to.getRank(); ++dim) {
+    const int64_t own = dim - to.getRank() + from.getRank();
+    factors.add(own >= 0 && from.getDimSize(own) == to.getDimSize(dim) ? own : -1, dim);
+  }
+  return factors.take();
+}
+
+/// The dimensions that are not repeated.
+static Factors tileFactors(onnx::NodeOp node) {
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < node.inputType(0).getRank(); ++dim)
+    if (node.inputType(0).getDimSize(dim) == node.outputType(0).getDimSize(dim))
+      factors.add(dim, dim);
+  return factors.take();
+}
+
 void registerExpand() {
-  registerAnySign(
-      moving({op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}));
-  registerAnySign(moving({op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}));
+  registerAnySign(dividing(
+      moving({op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}),
+      expandFactors));
+  registerAnySign(dividing(
+      moving({op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}), tileFactors));
 }
 
 } // namespace zero::ops

@@ -334,13 +334,95 @@ static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+/// Elements of the slices, and indices. The rows of a table are whole.
+static Factors gatherFactors(onnx::NodeOp node) {
+  const int64_t rank = node.inputType(0).getRank(), indices = node.inputType(1).getRank();
+  const int64_t axis = normalAxis(node.getInt("axis", 0), rank);
+  FactorBuilder factors(node);
+  auto add = [&](int64_t inData, int64_t inIndices, int64_t inSlices) {
+    // The third operand of a GatherRows has the slices of other rows.
+    factors.add({inData, inIndices, node.is(own::GatherRows) ? inSlices : -1}, inSlices);
+  };
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != axis)
+      add(dim, -1, dim < axis ? dim : dim + indices - 1);
+  for (int64_t dim = 0; dim < indices; ++dim)
+    add(-1, dim, axis + dim);
+  return factors.take();
+}
+
+/// dy, indices, start -> the table: a sum over the indices.
+static Factors gatherGradFactors(onnx::NodeOp node) {
+  const int64_t rank = node.outputType(0).getRank(), indices = node.inputType(1).getRank();
+  const int64_t axis = normalAxis(node.getInt("axis", 0), rank);
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != axis)
+      factors.add({dim < axis ? dim : dim + indices - 1, -1, dim}, dim);
+  for (int64_t dim = 0; dim < indices; ++dim)
+    factors.add({axis + dim, dim}, {}, FactorKind::Sum, /*addend=*/2);
+  return factors.take();
+}
+
+/// `dy` without the slices whose index is that of the padding row.
+static Value withoutPadding(onnx::NodeOp node, NodeBuilder &nodes, Value rows, Value indices,
+                            int64_t extent) {
+  if (!node.getAttrs().contains(kPaddingIndex))
+    return rows;
+  int64_t padding = node.getInt(kPaddingIndex, 0);
+  Type element = getElementTypeOrSelf(indices);
+  auto is = [&](int64_t row) {
+    return nodes.binary(op::Equal, indices, nodes.scalar(double(row), element));
+  };
+  Value isPadding = nodes.binary(op::Or, is(padding), is(padding - extent));
+  SmallVector<int64_t> shape(tensorType(isPadding).getShape());
+  shape.resize(tensorType(rows).getRank(), 1);
+  return nodes.where(nodes.reshape(isPadding, shape), nodes.scalar(0, rows.getType()), rows);
+}
+
+/// GatherGrad(dy, indices, [start]): a scatter of rows, with `axis` in front.
+static LogicalResult gatherGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                       SmallVectorImpl<Value> &results) {
+  if (node.getAttrs().contains("begin"))
+    return success(); // of a tile
+  Value dy = node.getInputs()[0], indices = node.getInputs()[1];
+  RankedTensorType type = node.outputType(0);
+  const int64_t axis = node.getInt("axis", 0), count = tensorType(indices).getRank();
+  SmallVector<int64_t> order;
+  for (int64_t dim = 0; dim < count; ++dim)
+    order.push_back(axis + dim);
+  for (int64_t dim = 0; dim < tensorType(dy).getRank(); ++dim)
+    if (dim < axis || dim >= axis + count)
+      order.push_back(dim);
+  Value rows = llvm::is_sorted(order) ? dy : nodes.transpose(dy, order);
+  rows = withoutPadding(node, nodes, rows, indices, type.getDimSize(axis));
+  // The table with its rows in front, and the way back.
+  SmallVector<int64_t> forth{axis}, back, shape;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (dim != axis)
+      forth.push_back(dim);
+    back.push_back(dim < axis ? dim + 1 : dim == axis ? 0 : dim);
+  }
+  for (int64_t dim : forth)
+    shape.push_back(type.getDimSize(dim));
+  Value table = nodes.splat(0, type.clone(shape));
+  if (node.hasInput(2))
+    table = axis == 0 ? node.getInputs()[2] : nodes.transpose(node.getInputs()[2], forth);
+  SmallVector<int64_t> tuples(tensorType(indices).getShape());
+  tuples.push_back(1);
+  Value sums = addAtTuples(nodes, table, nodes.reshape(indices, tuples), rows);
+  results.push_back(axis == 0 ? sums : nodes.transpose(sums, back));
+  return success();
+}
+
 void registerGather() {
-  registerAnySign(moving({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
-  registerAnySign(moving({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
-  registerOp(moving({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
+  auto gather = [](OpDef def) { return dividing(moving(def), gatherFactors); };
+  registerAnySign(gather({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
+  registerAnySign(gather({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
+  registerOp(gather({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad, sumsGradient};
   sums.narrow = Narrow::Own;
-  registerOp(sums);
+  registerOp(plainly(dividing(sums, gatherGradFactors), gatherGradPlainly));
   registerRuntimeOp(own::GatherGrad.type, expandGrad);
 }
 

@@ -110,12 +110,25 @@ static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+static LogicalResult gatherElementsGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                               SmallVectorImpl<Value> &results) {
+  Value zeros = nodes.splat(0, node.outputType(0));
+  results.push_back(addAtElements(nodes, zeros, node.getInputs()[1], node.getInputs()[0],
+                                  node.getInt("axis", 0)));
+  return success();
+}
+
 void registerGatherElements() {
-  registerAnySign(moving({op::GatherElements, 11, kNewestOpset, Kind::Other, lowerGatherElements,
-                          gatherElementsGradient}));
-  registerAnySign({op::ScatterElements, 11, kNewestOpset, Kind::Other, lowerScatterElements,
-                   scatterElementsGradient});
-  registerOp({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad, gradGradient});
+  registerAnySign(dividing(moving({op::GatherElements, 11, kNewestOpset, Kind::Other,
+                                   lowerGatherElements, gatherElementsGradient}),
+                           factorsAcrossAxis<0>));
+  registerAnySign(dividing({op::ScatterElements, 11, kNewestOpset, Kind::Other,
+                            lowerScatterElements, scatterElementsGradient},
+                           factorsAcrossAxis<0>));
+  registerOp(plainly(
+      dividing({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad, gradGradient},
+               factorsAcrossAxis<0>),
+      gatherElementsGradPlainly));
   registerRuntimeOp(own::GatherElementsGrad.type, expandGrad);
 }
 

@@ -158,12 +158,73 @@ static LogicalResult expandGrad(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+/// Batches, tuples of indices, and elements of the slices behind them: of
+///   GatherND(data, indices) -> slices, GatherNDGrad(slices, indices) -> data,
+///   ScatterND(data, indices, slices) -> data
+static Factors tupleFactors(onnx::NodeOp node, bool isGather) {
+  const bool isGrad = node.is(own::GatherNDGrad), isScatter = node.is(op::ScatterND);
+  const bool adds = isGrad || (isScatter && node.getString("reduction", "none") == "add");
+  const int64_t batch = isScatter ? 0 : node.getInt("batch_dims", 0);
+  RankedTensorType data = isGrad ? node.outputType(0) : node.inputType(0);
+  const int64_t tuples = node.inputType(1).getRank() - 1,
+                named = batch + node.inputType(1).getShape().back();
+  FactorBuilder factors(node);
+  auto add = [&](int64_t inData, int64_t inIndices, int64_t inSlices) {
+    if (isGather)
+      factors.add({inData, inIndices}, inSlices);
+    else if (inData >= 0 || adds)
+      factors.add(isGrad ? SmallVector<int64_t>{inSlices, inIndices}
+                         : SmallVector<int64_t>{inData, inIndices, inSlices},
+                  inData, inData < 0 ? FactorKind::Sum : FactorKind::Parallel,
+                  /*addend=*/isScatter && inData < 0 ? 0 : -1);
+  };
+  for (int64_t dim = 0; dim < tuples; ++dim)
+    add(dim < batch ? dim : -1, dim, dim);
+  for (int64_t dim = named; dim < data.getRank(); ++dim)
+    add(dim, -1, dim - named + tuples);
+  return factors.take();
+}
+
+static Factors gatherNDFactors(onnx::NodeOp node) { return tupleFactors(node, true); }
+static Factors scatterNDFactors(onnx::NodeOp node) { return tupleFactors(node, false); }
+
+/// GatherNDGrad(dy, indices) {batch_dims}: the indices of batches become part of the tuples.
+static LogicalResult gatherNDGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                         SmallVectorImpl<Value> &results) {
+  Value indices = nodes.cast(node.getInputs()[1], nodes.getBuilder().getI64Type());
+  SmallVector<int64_t> shape(tensorType(indices).getShape());
+  SmallVector<Value> parts;
+  const int64_t batches = node.getInt("batch_dims", 0);
+  for (int64_t dim = 0; dim < batches; ++dim) {
+    SmallVector<int64_t> own(shape.size(), 1), full(shape);
+    own[dim] = shape[dim];
+    full.back() = 1;
+    Value numbers = nodes.indices(llvm::to_vector(llvm::seq<int64_t>(shape[dim])));
+    parts.push_back(nodes.expand(nodes.reshape(numbers, own), full));
+  }
+  parts.push_back(indices);
+  shape.back() += batches;
+  if (parts.size() > 1)
+    indices = nodes
+                  .create(op::Concat, tensorType(indices).clone(shape), parts,
+                          nodes.attr("axis", int64_t(shape.size()) - 1))
+                  .getResult(0);
+  results.push_back(
+      addAtTuples(nodes, nodes.splat(0, node.outputType(0)), indices, node.getInputs()[0]));
+  return success();
+}
+
 void registerGatherND() {
+  registerAnySign(dividing(
+      moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}),
+      gatherNDFactors));
   registerAnySign(
-      moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}));
-  registerAnySign(
-      {op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient});
-  registerOp({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad, gradGradient});
+      dividing({op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient},
+               scatterNDFactors));
+  registerOp(
+      plainly(dividing({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad, gradGradient},
+                       scatterNDFactors),
+              gatherNDGradPlainly));
   registerRuntimeOp(own::GatherNDGrad.type, expandGrad);
 }
 

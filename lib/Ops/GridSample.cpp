@@ -297,10 +297,38 @@ static LogicalResult gridSampleGradient(onnx::NodeOp node, ValueRange dy, ArrayR
   return success();
 }
 
+static Factors sampleFactors(onnx::NodeOp node) {
+  return FactorBuilder(node).add({0, 0}, {0}).add({1, -1}, {1}).take();
+}
+
+/// dy, x, grid -> the gradient of the grid, a sum over channels.
+static Factors gradGridFactors(onnx::NodeOp node) {
+  return FactorBuilder(node).add({0, 0, 0}, {0}).add({1, 1}, {}, FactorKind::Sum).take();
+}
+
+/// Opset 20 renamed the modes.
+static LogicalResult gridSamplePlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                       SmallVectorImpl<Value> &results) {
+  if (node.getOpset() >= 20)
+    return success();
+  NamedAttrList attrs(node.getAttrs());
+  StringRef mode = node.getString("mode", "linear");
+  attrs.set("mode",
+            nodes.getBuilder().getStringAttr(mode.starts_with("bi") ? mode.drop_front(2) : mode));
+  results.push_back(
+      nodes.create(node.getOperator(), node.getResultTypes(), node.getInputs(), attrs.getAttrs())
+          .getResult(0));
+  return success();
+}
+
 void registerGridSample() {
-  registerOp({op::GridSample, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient});
-  registerOp({own::GridSampleGradX, 1, 1, Kind::Other, lowerGradX});
-  registerOp({own::GridSampleGradGrid, 1, 1, Kind::Other, lowerGradGrid});
+  registerOp(plainly(
+      dividing({op::GridSample, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient},
+               sampleFactors),
+      gridSamplePlainly));
+  registerOp(dividing({own::GridSampleGradX, 1, 1, Kind::Other, lowerGradX}, sampleFactors));
+  registerOp(
+      dividing({own::GridSampleGradGrid, 1, 1, Kind::Other, lowerGradGrid}, gradGridFactors));
 }
 
 } // namespace zero::ops

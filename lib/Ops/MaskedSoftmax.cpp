@@ -62,9 +62,21 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return success();
 }
 
+/// Masks broadcast to the scores, but for the padding, [batch or 1, keys].
+static Factors maskedFactors(onnx::NodeOp node) {
+  Factors factors = FactorBuilder(node).addBroadcast(/*count=*/2).take();
+  for (auto [dim, factor] : llvm::enumerate(factors))
+    if (node.hasInput(1))
+      factor.operands[1] = dim == 0 && node.inputType(1).getDimSize(0) != 1 ? 0 : -1;
+  return factors;
+}
+
+static Factors gradFactors(onnx::NodeOp node) { return FactorBuilder(node).addAllBut(3).take(); }
+
 void registerMaskedSoftmax() {
-  registerOp({own::MaskedSoftmax, 1, 1, Kind::Rows, lowerMaskedSoftmax, gradient});
-  registerOp({own::MaskedSoftmaxGrad, 1, 1, Kind::Rows, lowerGrad});
+  registerOp(dividing({own::MaskedSoftmax, 1, 1, Kind::Rows, lowerMaskedSoftmax, gradient},
+                      maskedFactors));
+  registerOp(dividing({own::MaskedSoftmaxGrad, 1, 1, Kind::Rows, lowerGrad}, gradFactors));
 }
 
 } // namespace zero::ops

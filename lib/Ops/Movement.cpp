@@ -268,4 +268,19 @@ Value addRows(ImplicitLocOpBuilder &b, Value into, Value updates, RowIndex rowIn
   return scatter(b, into, updates, Combine::Sum, rowIndex, rowCounts);
 }
 
+Value addAtTuples(NodeBuilder &nodes, Value into, Value indices, Value updates) {
+  Value tuples = nodes.cast(indices, nodes.getBuilder().getI64Type());
+  return nodes
+      .create(op::ScatterND, into.getType(), {into, tuples, updates},
+              nodes.attr("reduction", "add"))
+      .getResult(0);
+}
+
+Value addAtElements(NodeBuilder &nodes, Value into, Value indices, Value updates, int64_t axis) {
+  return nodes
+      .create(op::ScatterElements, into.getType(), {into, indices, updates},
+              {nodes.attr("axis", axis), nodes.attr("reduction", "add")})
+      .getResult(0);
+}
+
 } // namespace zero::ops

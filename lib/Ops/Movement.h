@@ -48,6 +48,12 @@ mlir::Value put(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Value in
 mlir::Value sliceNode(NodeBuilder &builder, mlir::Value value, int64_t axis, int64_t start,
                       int64_t end);
 
+/// Nodes that add `updates` to `into` at the tuples `indices`, and at indices along `axis`.
+mlir::Value addAtTuples(NodeBuilder &nodes, mlir::Value into, mlir::Value indices,
+                        mlir::Value updates);
+mlir::Value addAtElements(NodeBuilder &nodes, mlir::Value into, mlir::Value indices,
+                          mlir::Value updates, int64_t axis);
+
 /// An index of a dimension of `extent`, counted from the end if it is negative, as `index`; an
 /// index outside is clamped into the dimension.
 mlir::Value boundedIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value index, int64_t extent);

@@ -340,15 +340,29 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return success();
 }
 
+/// The dimensions in front of `axis`, which the operands and results have that are no vectors of
+/// scales. The gradients of those are sums over rows.
+static Factors rowFactors(onnx::NodeOp node) {
+  const bool isGrad = node.getDomain() == kZeroDomain;
+  const int64_t rank = node.inputType(0).getRank();
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < normalAxis(node.getInt("axis", -1), rank); ++dim)
+    if (isGrad)
+      factors.add({dim, dim, -1, dim, dim}, {dim}, FactorKind::Sum);
+    else
+      factors.add({dim}, SmallVector<int64_t>(node.getNumResults(), dim));
+  return factors.take();
+}
+
 void registerNormalization() {
   // All but y: statistics.
-  registerOp(keepsWide(
+  auto add = [](OpDef def) { registerOp(dividing(def, rowFactors)); };
+  add(keepsWide(
       {op::LayerNormalization, 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>},
       ~1u));
-  registerOp(
-      {op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
-  registerOp({own::LayerNormGrad, 1, 1, Kind::Rows, lowerGradient<true>});
-  registerOp({own::RMSNormGrad, 1, 1, Kind::Rows, lowerGradient<false>});
+  add({op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
+  add({own::LayerNormGrad, 1, 1, Kind::Rows, lowerGradient<true>});
+  add({own::RMSNormGrad, 1, 1, Kind::Rows, lowerGradient<false>});
   registerRuntimeOp("LayerNormalizationGrad", expandGradient<true>);
   registerRuntimeOp("SimplifiedLayerNormalization", expandSimplified, /*domain=*/"");
   registerRuntimeOp("SimplifiedLayerNormalizationGrad", expandGradient<false>);

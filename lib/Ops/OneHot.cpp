@@ -52,8 +52,18 @@ static LogicalResult lowerOneHot(onnx::NodeOp node, ValueRange inputs, OpBuilder
   return success();
 }
 
+/// The dimensions of the indices.
+static Factors oneHotFactors(onnx::NodeOp node) {
+  const int64_t axis = normalAxis(node.getInt("axis", -1), node.outputType(0).getRank());
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < node.inputType(0).getRank(); ++dim)
+    factors.add(dim, dim < axis ? dim : dim + 1);
+  return factors.take();
+}
+
 void registerOneHot() {
-  registerAnySign({{"", "OneHot"}, 9, kNewestOpset, Kind::Other, lowerOneHot});
+  registerAnySign(
+      dividing({{"", "OneHot"}, 9, kNewestOpset, Kind::Other, lowerOneHot}, oneHotFactors));
 }
 
 } // namespace zero::ops

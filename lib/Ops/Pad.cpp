@@ -175,9 +175,97 @@ static LogicalResult lowerPadGrad(onnx::NodeOp node, ValueRange inputs, OpBuilde
   return success();
 }
 
+/// The dimensions that are not padded.
+static Factors padFactors(onnx::NodeOp node) {
+  if (!constantInts(node.getInputs()[1]) ||
+      (node.hasInput(3) && !constantInts(node.getInputs()[3])))
+    return {};
+  FailureOr<Pads> pads = padsOf(node);
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; succeeded(pads) && dim < int64_t(pads->before.size()); ++dim)
+    if (pads->before[dim] == 0 && pads->after[dim] == 0)
+      factors.add(dim, dim);
+  return factors.take();
+}
+
+static Factors padGradFactors(onnx::NodeOp node) {
+  SmallVector<int64_t> before = *node.getInts("before");
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < node.inputType(0).getRank(); ++dim)
+    if (before[dim] == 0 && node.inputType(0).getDimSize(dim) == node.outputType(0).getDimSize(dim))
+      factors.add(dim, dim);
+  return factors.take();
+}
+
+/// Whether `node` crops by constant pads.
+static bool crops(onnx::NodeOp node) {
+  std::optional<SmallVector<int64_t>> pads = constantInts(node.getInputs()[1]);
+  return pads && !node.hasInput(3) && node.getString("mode", "constant") == "constant" &&
+         llvm::any_of(*pads, [](int64_t pad) { return pad < 0; });
+}
+
+/// A Pad with constant pads that crops: a Slice, then a Pad of the rest.
+static LogicalResult padPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                SmallVectorImpl<Value> &results) {
+  if (!node.hasInput(1) || !crops(node))
+    return success();
+  SmallVector<int64_t> pads = *constantInts(node.getInputs()[1]), sizes, starts, ends, axes;
+  Value value = node.getInputs()[0];
+  for (auto [dim, extent] : llvm::enumerate(tensorType(value).getShape())) {
+    int64_t &before = pads[dim], &after = pads[tensorType(value).getRank() + dim];
+    axes.push_back(dim);
+    starts.push_back(std::max<int64_t>(-before, 0));
+    ends.push_back(std::max(extent + std::min<int64_t>(after, 0), starts.back()));
+    sizes.push_back(ends.back() - starts.back());
+    before = std::max<int64_t>(before, 0);
+    after = std::max<int64_t>(after, 0);
+  }
+  value = nodes
+              .create(op::Slice, tensorType(value).clone(sizes),
+                      {value, nodes.indices(starts), nodes.indices(ends), nodes.indices(axes)})
+              .getResult(0);
+  if (llvm::any_of(pads, [](int64_t pad) { return pad != 0; })) {
+    SmallVector<Value> inputs{value, nodes.indices(pads)};
+    if (node.hasInput(2))
+      inputs.push_back(node.getInputs()[2]);
+    value = nodes.create(op::Pad, node.getResultTypes(), inputs).getResult(0);
+  }
+  results.push_back(value);
+  return success();
+}
+
+/// PadGrad(dy) {mode, before}: the same Pad of the positions says where each element comes from.
+static LogicalResult padGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                    SmallVectorImpl<Value> &results) {
+  RankedTensorType type = node.outputType(0), padded = node.inputType(0);
+  Type i64 = nodes.getBuilder().getI64Type();
+  SmallVector<int64_t> pads(*node.getInts("before")), after;
+  for (auto [dim, before] : llvm::enumerate(pads))
+    after.push_back(padded.getDimSize(dim) - type.getDimSize(dim) - before);
+  pads.append(after);
+  Value bounds[] = {nodes.scalar(0, i64), nodes.scalar(double(type.getNumElements()), i64),
+                    nodes.scalar(1, i64)};
+  auto list = RankedTensorType::get({type.getNumElements()}, i64);
+  Value positions = nodes.create(op::Range, list, bounds).getResult(0);
+  Value sources = nodes
+                      .create(op::Pad, padded.clone(i64),
+                              {nodes.reshape(positions, type.getShape()), nodes.indices(pads)},
+                              nodes.attr("mode", node.getString("mode", "edge")))
+                      .getResult(0);
+  SmallVector<int64_t> flat{padded.getNumElements()};
+  Value zeros = nodes.splat(0, type.clone({type.getNumElements()}));
+  Value sums = addAtElements(nodes, zeros, nodes.reshape(sources, flat),
+                             nodes.reshape(node.getInputs()[0], flat), 0);
+  results.push_back(nodes.reshape(sums, type.getShape()));
+  return success();
+}
+
 void registerPad() {
-  registerAnySign(moving({op::Pad, 11, kNewestOpset, Kind::Other, lowerPad, padGradient}));
-  registerOp({own::PadGrad, 1, 1, Kind::Other, lowerPadGrad});
+  registerAnySign(plainly(
+      dividing(moving({op::Pad, 11, kNewestOpset, Kind::Other, lowerPad, padGradient}), padFactors),
+      padPlainly));
+  registerOp(plainly(dividing({own::PadGrad, 1, 1, Kind::Other, lowerPadGrad}, padGradFactors),
+                     padGradPlainly));
 }
 
 } // namespace zero::ops

@@ -428,14 +428,41 @@ static LogicalResult expandAveragePoolGrad(onnx::NodeOp node, NodeBuilder &build
   return success();
 }
 
+/// Images and channels. Indices count the elements of all of them.
+static Factors poolFactors(onnx::NodeOp node) {
+  if (node.getNumResults() > 1 && isa<RankedTensorType>(node.getResult(1).getType()))
+    return {};
+  const SmallVector<int64_t> images(node.getInputs().size(), 0);
+  const SmallVector<int64_t> channels(node.getInputs().size(), 1);
+  return FactorBuilder(node).add(images, 0).add(channels, 1).take();
+}
+
+/// MaxPoolGrad(dy, x): the positions of the maxima are the second result of MaxPool.
+static LogicalResult maxPoolGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                        SmallVectorImpl<Value> &results) {
+  Value dy = node.getInputs()[0], x = node.getInputs()[1];
+  RankedTensorType type = tensorType(dy), image = tensorType(x);
+  Type i64 = nodes.getBuilder().getI64Type();
+  SmallVector<NamedAttribute> attrs;
+  for (StringRef name : {"dilations", "kernel_shape", "pads", "strides"})
+    attrs.push_back(nodes.attr(name, ArrayRef<int64_t>(*node.getInts(name))));
+  auto pool = nodes.create(op::MaxPool, {type, type.clone(i64)}, x, attrs);
+  Value zeros = nodes.splat(0, image.clone({image.getNumElements()}));
+  Value at = nodes.reshape(pool.getResult(1), {type.getNumElements()});
+  Value updates = nodes.reshape(dy, {type.getNumElements()});
+  results.push_back(nodes.reshape(addAtElements(nodes, zeros, at, updates, 0), image.getShape()));
+  return success();
+}
+
 void registerPool() {
-  registerOp({op::MaxPool, 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
-  registerOp({op::AveragePool, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
+  auto add = [](OpDef def) { registerOp(dividing(def, poolFactors)); };
+  add({op::MaxPool, 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
+  add({op::AveragePool, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
   registerOp({{"", "GlobalMaxPool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalMax});
   registerOp(
       {{"", "GlobalAveragePool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalAverage});
-  registerOp({own::MaxPoolGrad, 1, 1, Kind::Other, lowerMaxPoolGrad});
-  registerOp({own::AveragePoolGrad, 1, 1, Kind::Other, lowerAveragePoolGrad});
+  add(plainly({own::MaxPoolGrad, 1, 1, Kind::Other, lowerMaxPoolGrad}, maxPoolGradPlainly));
+  add({own::AveragePoolGrad, 1, 1, Kind::Other, lowerAveragePoolGrad});
   for (StringRef domain : {StringRef(), StringRef(kRuntimeDomain)}) {
     registerRuntimeOp(own::MaxPoolGrad.type, expandMaxPoolGrad, domain);
     registerRuntimeOp(own::AveragePoolGrad.type, expandAveragePoolGrad, domain);

@@ -359,11 +359,24 @@ static LogicalResult expandLayer(onnx::NodeOp node, NodeBuilder &builder,
   return failed(layer.check()) ? failure() : layer.expand(results);
 }
 
+/// The batch: [steps, batch, ..] of gates and results, [batch, ..] of what is before or behind the
+/// steps.
+static Factors stepsFactors(onnx::NodeOp node) {
+  SmallVector<int64_t> results;
+  for (Value result : node.getOutputs()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    results.push_back(type && type.getRank() == 3 ? 1 : 0);
+  }
+  // gates, R, candidate_bias, lengths, initial, initial_cell, peepholes
+  return FactorBuilder(node).add({1, -1, -1, 0, 0, 0}, results).take();
+}
+
 void registerRecurrent() {
   for (llvm::StringLiteral name :
        {llvm::StringLiteral("LSTM"), llvm::StringLiteral("GRU"), llvm::StringLiteral("RNN")}) {
     registerOp({{"", name}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandLayer});
-    registerOp({{kZeroDomain, name}, 1, 1, Kind::Other, lowerSteps, stepsGradient});
+    registerOp(dividing({{kZeroDomain, name}, 1, 1, Kind::Other, lowerSteps, stepsGradient},
+                        stepsFactors));
   }
   for (llvm::StringLiteral name : {llvm::StringLiteral("LSTMGrad"), llvm::StringLiteral("GRUGrad"),
                                    llvm::StringLiteral("RNNGrad")})

@@ -16,6 +16,7 @@
 
 #include "Lowering.h"
 
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -259,8 +260,49 @@ static Value productSlope(NodeBuilder &b, Value x, Value dy, Value, ArrayRef<int
   return b.mul(dy, back);
 }
 
+/// A reduction whose axes are an attribute.
+static LogicalResult reductionPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                      SmallVectorImpl<Value> &results) {
+  if (!node.getInts("axes"))
+    return success();
+  NamedAttrList attrs(node.getAttrs());
+  attrs.erase("axes");
+  attrs.erase(kFirstOfEqual);
+  results.push_back(nodes
+                        .create(node.getOperator(), node.getResultTypes(),
+                                {node.getInputs()[0], nodes.indices(*node.getInts("axes"))},
+                                attrs.getAttrs())
+                        .getResult(0));
+  return success();
+}
+
+/// Dimensions that stay, and those that sums and means run over.
+static Factors reductionFactors(onnx::NodeOp node) {
+  std::optional<SmallVector<int64_t>> axes = listedAxes(node);
+  const int64_t rank = node.inputType(0).getRank();
+  if (!axes)
+    return {};
+  if (axes->empty() && !node.getInt("noop_with_empty_axes", 0))
+    axes = llvm::to_vector(llvm::seq<int64_t>(rank));
+  const bool isSum = node.isAnyOf({op::ReduceSum, op::ReduceSumSquare, op::ReduceL1});
+  const bool isMean = node.is(op::ReduceMean), keeps = node.getInt("keepdims", 1);
+  FactorBuilder factors(node);
+  int64_t to = 0;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    const bool isReduced = llvm::is_contained(*axes, dim);
+    if (!isReduced)
+      factors.add(dim, to);
+    else if (isSum || isMean)
+      factors.add(dim, {}, isSum ? FactorKind::Sum : FactorKind::Mean);
+    to += !isReduced || keeps;
+  }
+  return factors.take();
+}
+
 static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, bool anySign = false) {
-  OpDef def = keepsWide({type, 7, kNewestOpset, Kind::Rows, lower, gradient});
+  OpDef def = plainly(
+      dividing(keepsWide({type, 7, kNewestOpset, Kind::Rows, lower, gradient}), reductionFactors),
+      reductionPlainly);
   def.anySign = anySign;
   registerOp(def);
 }

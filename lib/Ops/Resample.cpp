@@ -312,8 +312,26 @@ static LogicalResult lowerResample(onnx::NodeOp node, ValueRange inputs, OpBuild
   return success();
 }
 
+/// Resample(x) is a product of its axis with a matrix of weights.
+static LogicalResult resamplePlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                     SmallVectorImpl<Value> &results) {
+  DenseElementsAttr matrix = resampleMatrix(node);
+  if (!matrix)
+    return success();
+  const int64_t axis = node.getInt("axis", 0), last = node.inputType(0).getRank() - 1;
+  auto order = llvm::to_vector(llvm::seq<int64_t>(last + 1));
+  std::swap(order[axis], order[last]);
+  Value x = node.getInputs()[0];
+  Value weights = arith::ConstantOp::create(nodes.getBuilder(), nodes.getLoc(), matrix);
+  Value made = nodes.matmul(axis == last ? x : nodes.transpose(x, order), weights);
+  results.push_back(axis == last ? made : nodes.transpose(made, order));
+  return success();
+}
+
 void registerResample() {
-  registerOp({own::Resample, 1, 1, Kind::Other, lowerResample, resampleGradient});
+  registerOp(plainly(dividing({own::Resample, 1, 1, Kind::Other, lowerResample, resampleGradient},
+                              factorsAcrossAxis<0>),
+                     resamplePlainly));
 }
 
 } // namespace zero::ops

@@ -85,6 +85,13 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return success();
 }
 
-void registerRotary() { registerOp({own::Rotary, 1, 1, Kind::Rows, lowerRotary, gradient}); }
+/// All dimensions but the last, along which elements are rotated in pairs.
+static Factors rotaryFactors(onnx::NodeOp node) {
+  return FactorBuilder(node).addBroadcast(node.outputType(0).getRank() - 1).take();
+}
+
+void registerRotary() {
+  registerOp(dividing({own::Rotary, 1, 1, Kind::Rows, lowerRotary, gradient}, rotaryFactors));
+}
 
 } // namespace zero::ops

@@ -3,7 +3,7 @@
 #include "zero/Ops/Sharding.h"
 
 #include "Lowering.h"
-#include "ShardingFactors.h"
+#include "ShardingViews.h"
 #include "zero/Ops/Attention.h"
 
 using namespace mlir;
@@ -27,7 +27,8 @@ static bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()
 static std::optional<Sharding> cutFactor(onnx::NodeOp node, const Factor &factor,
                                          ArrayRef<int64_t> parts, int64_t ways) {
   Sharding sharding;
-  sharding.isPartial = factor.isSummed;
+  sharding.kind = factor.kind;
+  sharding.addend = factor.addend;
   auto add = [&](auto &list, RankedTensorType type, int64_t dim) {
     if (dim < 0)
       return list.push_back(std::nullopt), true;
@@ -164,6 +165,11 @@ void adjustAttributes(onnx::NodeOp node, int64_t ways) {
           normalAxis(node.getInt("axis", 0), node.outputType(index).getRank())));
     attrs.set("split", builder.getDenseI64ArrayAttr(sizes));
   }
+  // Gradients of operators that move elements name the shape of their result.
+  auto result = dyn_cast<RankedTensorType>(node.getResult(0).getType());
+  if (auto shape = node.getInts("shape");
+      result && shape && int64_t(shape->size()) == result.getRank())
+    attrs.set("shape", builder.getDenseI64ArrayAttr(result.getShape()));
   node.setAttrsAttr(attrs.getDictionary(node.getContext()));
 }
 

@@ -1,6 +1,6 @@
 //===- ShardingViews.cpp - shards under another shape ---------------------===//
 
-#include "ShardingFactors.h"
+#include "ShardingViews.h"
 
 #include "llvm/ADT/STLExtras.h"
 

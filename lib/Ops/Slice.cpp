@@ -72,16 +72,20 @@ static FailureOr<Cut> cutOf(onnx::NodeOp node, RankedTensorType type, unsigned f
   return cut;
 }
 
+/// Whether it is known what `slice` takes.
+static bool isKnown(onnx::NodeOp slice) {
+  return slice.getInputs().size() > 2 &&
+         llvm::all_of(slice.getInputs().drop_front(), [](Value operand) {
+           return isa<NoneType>(operand.getType()) || constantInts(operand);
+         });
+}
+
 } // namespace zero::ops
 
 std::optional<std::pair<int64_t, int64_t>> zero::slicedColumns(onnx::NodeOp slice) {
-  auto isConstant = [](Value operand) {
-    return isa<NoneType>(operand.getType()) || ops::constantInts(operand);
-  };
   RankedTensorType from = slice.inputType(0), to = slice.outputType(0);
-  if (slice.getInputs().size() < 3 || from.getRank() == 0 ||
-      from.getShape().drop_back() != to.getShape().drop_back() ||
-      !llvm::all_of(slice.getInputs().drop_front(), isConstant))
+  if (!ops::isKnown(slice) || from.getRank() == 0 ||
+      from.getShape().drop_back() != to.getShape().drop_back())
     return std::nullopt;
   FailureOr<ops::Cut> cut = ops::cutOf(slice, from);
   if (failed(cut) || llvm::any_of(cut->steps, [](int64_t step) { return step != 1; }))
@@ -175,9 +179,35 @@ static LogicalResult lowerSliceGrad(onnx::NodeOp node, ValueRange inputs, OpBuil
   return success();
 }
 
+/// The dimensions that are taken whole, in their order.
+static Factors wholeDims(onnx::NodeOp node, ArrayRef<int64_t> axes, ArrayRef<int64_t> steps) {
+  FactorBuilder factors(node);
+  for (int64_t dim = 0; dim < node.inputType(0).getRank(); ++dim) {
+    const auto *at = llvm::find(axes, dim);
+    const bool isForward = at == axes.end() || steps[at - axes.begin()] == 1;
+    if (isForward && node.inputType(0).getDimSize(dim) == node.outputType(0).getDimSize(dim))
+      factors.add(dim, dim);
+  }
+  return factors.take();
+}
+
+static Factors sliceFactors(onnx::NodeOp node) {
+  if (!isKnown(node))
+    return {};
+  FailureOr<Cut> cut = cutOf(node, node.inputType(0));
+  return failed(cut) ? Factors() : wholeDims(node, cut->axes, cut->steps);
+}
+
+static Factors sliceGradFactors(onnx::NodeOp node) {
+  return wholeDims(node, *node.getInts("axes"), *node.getInts("steps"));
+}
+
 void registerSlice() {
-  registerAnySign(moving({op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}));
-  registerOp(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}));
+  registerAnySign(dividing(
+      moving({op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}), sliceFactors));
+  registerOp(
+      dividing(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}),
+               sliceGradFactors));
   registerRuntimeOp(own::SliceGrad.type, expandGrad);
 }
 

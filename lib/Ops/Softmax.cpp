@@ -164,11 +164,12 @@ static LogicalResult expandFlattenedGrad(onnx::NodeOp node, NodeBuilder &builder
 void registerSoftmax() {
   for (onnx::Operator type : {op::Softmax, op::LogSoftmax})
     registerOp({type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
-  registerOp({op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
+  auto add = [](OpDef def) { registerOp(dividing(def, factorsAcrossAxis<-1>)); };
+  add({op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
   // Its result is a loss in the making: 8 bits of a logarithm are too few.
-  registerOp(keepsWide({op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
-  registerOp({own::SoftmaxGrad, 1, 1, Kind::Rows, lowerSoftmaxGrad});
-  registerOp({{kZeroDomain, "LogSoftmaxGrad"}, 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
+  add(keepsWide({op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
+  add({own::SoftmaxGrad, 1, 1, Kind::Rows, lowerSoftmaxGrad});
+  add({{kZeroDomain, "LogSoftmaxGrad"}, 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
   for (StringRef name : {"SoftmaxGrad_13", "LogSoftmaxGrad_13"})
     registerRuntimeOp(name, expandGrad);
   for (StringRef name : {StringRef(own::SoftmaxGrad.type), StringRef("LogSoftmaxGrad")})

@@ -147,7 +147,8 @@ static LogicalResult topKGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerTopK() {
-  registerAnySign({op::TopK, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient});
+  registerAnySign(dividing({op::TopK, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient},
+                           factorsAcrossAxis<-1>));
 }
 
 } // namespace zero::ops

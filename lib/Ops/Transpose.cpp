@@ -36,9 +36,17 @@ static LogicalResult transposeGradient(onnx::NodeOp node, ValueRange outputGrads
   return success();
 }
 
+static Factors transposeFactors(onnx::NodeOp node) {
+  FactorBuilder factors(node);
+  for (auto [to, from] : llvm::enumerate(permutationOf(node)))
+    factors.add(from, int64_t(to));
+  return factors.take();
+}
+
 void registerTranspose() {
-  registerAnySign(
-      moving({op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}));
+  registerAnySign(dividing(
+      moving({op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}),
+      transposeFactors));
 }
 
 } // namespace zero::ops

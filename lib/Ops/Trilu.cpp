@@ -60,9 +60,16 @@ static LogicalResult expandRuntimeTrilu(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+/// All dimensions but the last two, whose indices decide.
+static Factors triluFactors(onnx::NodeOp node) {
+  const int64_t rank = node.inputType(0).getRank();
+  return FactorBuilder(node).addAllBut({rank - 2, rank - 1}).take();
+}
+
 void registerTrilu() {
   registerAnySign(
-      moving({op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}));
+      dividing(moving({op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}),
+               triluFactors));
   registerRuntimeOp(op::Trilu.type, expandRuntimeTrilu);
 }
 

@@ -41,4 +41,26 @@ def TestGradient : Pass<"zero-test-gradient", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
+def TestPrintFactors : Pass<"zero-test-print-factors", "::mlir::func::FuncOp"> {
+  let summary = "Print the factors of each node";
+  let description = [{
+    Remarks, at each node, the dimensions of its operands and results: one letter for each factor
+    that they belong to, `*` for a dimension that has to be whole, `-` where there is no tensor.
+
+    ```
+    MatMul: (ki, ij) -> (kj) sum i
+    ```
+  }];
+}
+
+def TestDivideNodes : Pass<"zero-test-divide-nodes", "::mlir::func::FuncOp"> {
+  let summary = "Apply each node to parts of its operands, along all of its factors";
+  let description = [{
+    Replaces each node by copies that compute on two parts of its operands, or on the least number
+    that divides them, and what they make together: their results one behind the other, their sum,
+    or their mean. The program computes the same, up to the order of sums. For tests.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 #endif // ZERO_TEST_LIB_PASSES_TD

@@ -84,6 +84,11 @@ def zero_run(tool, model, feeds, folder, *flags):
     """Compiles and runs `model` once. Returns None or the error message of the tools."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
+    return zero_run_file(tool, path, feeds, folder, *flags)
+
+
+def zero_run_file(tool, path, feeds, folder, *flags):
+    """The same for a model in a file."""
     command = [str(tool), str(path), "--allow-nan", "--steps=1", *map(str, flags)]
     if feeds:
         np.savez(folder / "inputs.npz", **feeds)

@@ -8,6 +8,7 @@
 #define ZERO_OPS_OPTABLE_H
 
 #include "dialects/Onnx/Onnx.h"
+#include "zero/Ops/Factors.h"
 #include "zero/Ops/NodeBuilder.h"
 
 #include "mlir/IR/Builders.h"
@@ -98,6 +99,12 @@ struct OpDef : onnx::Operator {
   /// and statistics.
   uint32_t wideResults = 0;
   Narrow narrow = Narrow::Widen;
+  /// How its dimensions may be divided. Null: as those of its kind, Elementwise or Product, or not.
+  FactorsFn factors = nullptr;
+  /// Writes the node in operators of the opset of emitted graphs, where its lowering is no loop
+  /// over elements or where ONNX has an operator that does the same; an older form of an operator
+  /// of ai.onnx as that opset has it. Success with nothing appended: there is no such form.
+  ExpandFn plain = nullptr;
   llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
 };
 
@@ -122,6 +129,18 @@ inline OpDef keepsWide(OpDef def, uint32_t results = ~0u) {
 /// `def` of an operator that moves elements and computes nothing.
 inline OpDef moving(OpDef def) {
   def.narrow = Narrow::Move;
+  return def;
+}
+
+/// `def` with its factors.
+inline OpDef dividing(OpDef def, FactorsFn factors) {
+  def.factors = factors;
+  return def;
+}
+
+/// `def` with its form in plain ONNX.
+inline OpDef plainly(OpDef def, ExpandFn plain) {
+  def.plain = plain;
   return def;
 }
 

@@ -1,14 +1,13 @@
 //===- Sharding.h - how operators compute on shards -------------*- C++ -*-===//
 // Ranks along an axis of the mesh may each hold a shard of a tensor: equal parts of one dimension.
-// A rule of an operator says which dimensions of its operands and results are cut together, so that
-// each rank applies the same operator to its shards. Such factors are the base of GSPMD (Xu et al.,
-// arXiv 2105.04663) and of Shardy's op sharding rules.
+// The factors of an operator say which dimensions of its operands and results are cut together, so
+// that each rank applies the same operator to its shards.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_SHARDING_H
 #define ZERO_OPS_SHARDING_H
 
-#include "dialects/Onnx/Onnx.h"
+#include "zero/Ops/Factors.h"
 
 #include <optional>
 
@@ -31,8 +30,9 @@ std::optional<llvm::SmallVector<int64_t>> shardShape(mlir::RankedTensorType type
 /// How one node computes on shards. An operand or result without a cut is held whole by each rank.
 struct Sharding {
   llvm::SmallVector<std::optional<Cut>> operands, results;
-  /// Results are summands of the node's results: their sum over the ranks is missing.
-  bool isPartial = false;
+  /// What the ranks' results without a cut are to the node's. An addend is added to a sum once.
+  FactorKind kind = FactorKind::Parallel;
+  int64_t addend = -1;
 };
 
 /// The sharding of `node` for `ways` ranks in which operand `operand` has `cut`; nothing if the

@@ -3,7 +3,7 @@
 #include "Activation.h"
 
 #include "zero/Ops/OpTable.h"
-#include "zero/Transforms/Program/PlainForms.h"
+#include "zero/Transforms/Program/WritePlainly.h"
 
 #include "llvm/ADT/SetVector.h"
 

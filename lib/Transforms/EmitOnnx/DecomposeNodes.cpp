@@ -3,7 +3,7 @@
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/EmitOnnx/Passes.h"
-#include "zero/Transforms/Program/PlainForms.h"
+#include "zero/Transforms/Program/WritePlainly.h"
 
 using namespace mlir;
 
@@ -14,11 +14,21 @@ namespace zero {
 
 using namespace zero;
 
+/// What replaces the results of `node`: nothing if it stays.
+static FailureOr<SmallVector<Value>> plainResults(onnx::NodeOp node, std::string &lacking) {
+  if (!isPlain(node))
+    return writePlainly(node, PlainUse::Emit, lacking);
+  OpBuilder builder(node);
+  NodeBuilder nodes(builder, node.getLoc(), node.getNode());
+  SmallVector<Value> results;
+  if (failed(writeByRule(node, nodes, results)))
+    return failure();
+  return results;
+}
+
 static LogicalResult decompose(onnx::NodeOp node) {
-  if (isPlain(node) && !plainForm(node))
-    return success();
   std::string lacking;
-  FailureOr<SmallVector<Value>> results = writePlainly(node, PlainUse::Emit, lacking);
+  FailureOr<SmallVector<Value>> results = plainResults(node, lacking);
   if (failed(results)) {
     InFlightDiagnostic error =
         node.emitError() << node.describe()
@@ -27,6 +37,8 @@ static LogicalResult decompose(onnx::NodeOp node) {
       error.attachNote(node.getLoc()) << "its lowering needs '" << lacking << "'";
     return error;
   }
+  if (results->empty())
+    return success();
   for (auto [output, result] : llvm::zip_equal(node.getOutputs(), *results))
     if (result)
       output.replaceAllUsesWith(result);

@@ -1,8 +1,11 @@
 //===- WritePlainly.cpp - a node as other nodes ---------------------------===//
 
+#include "zero/Transforms/Program/WritePlainly.h"
+
+#include "zero/Analysis/FunctionalStep.h"
 #include "zero/Ops/Attention.h"
+#include "zero/Ops/CallAttrs.h"
 #include "zero/Transforms/Program/LinalgNodes.h"
-#include "zero/Transforms/Program/PlainForms.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -78,14 +81,46 @@ static LogicalResult fromLowering(onnx::NodeOp node, PlainUse use, NodeBuilder &
   return written;
 }
 
+bool isPlain(onnx::NodeOp node) {
+  const ops::OpDef *def = ops::lookup(node);
+  return node.getDomain().empty() && !(def && def->minOpset > kEmittedOpset);
+}
+
+/// Attributes that only gradients and checks read.
+static constexpr llvm::StringLiteral kCallAttrs[] = {ops::kPaddingIndex, ops::kLeastIndex,
+                                                     ops::kFirstOfEqual, ops::kSlopeAtZero};
+
+/// A node without attributes that ONNX does not have.
+static Value withoutCallAttrs(onnx::NodeOp node, NodeBuilder &nodes) {
+  NamedAttrList attrs(node.getAttrs());
+  for (StringRef name : kCallAttrs)
+    attrs.erase(name);
+  return nodes.create(node.getOperator(), node.getResultTypes(), node.getInputs(), attrs.getAttrs())
+      .getResult(0);
+}
+
+LogicalResult writeByRule(onnx::NodeOp node, NodeBuilder &nodes, SmallVectorImpl<Value> &results) {
+  const ops::OpDef *def = ops::lookup(node);
+  if (def && def->plain && failed(def->plain(node, nodes, results)))
+    return failure();
+  if (!results.empty() || !node.getDomain().empty())
+    return success();
+  // Shapes are static, so views need neither axes nor a computed shape.
+  const bool isReshape = node.is(op::Reshape) && node.getInt("allowzero", 0) == 1;
+  if (def && def->kind == ops::Kind::View && !isReshape && !node.is(op::Identity))
+    results.push_back(nodes.reshape(node.getInputs()[0], node.outputType(0).getShape()));
+  else if (llvm::any_of(kCallAttrs, [&](StringRef name) { return node.getAttrs().contains(name); }))
+    results.push_back(withoutCallAttrs(node, nodes));
+  return success();
+}
+
 FailureOr<SmallVector<Value>> writePlainly(onnx::NodeOp node, PlainUse use, std::string &lacking) {
   if (use == PlainUse::Differentiate && node.is(own::FirstGradient))
     return failure();
   OpBuilder builder(node);
   NodeBuilder nodes(builder, node.getLoc(), node.getNode());
   SmallVector<Value> results;
-  ops::ExpandFn rule = plainForm(node);
-  if (rule && failed(rule(node, nodes, results)))
+  if (failed(writeByRule(node, nodes, results)))
     return failure();
   // Attention that is not one kernel: products and softmax, whose gradients have rules.
   if (use == PlainUse::Differentiate && node.is(own::AttentionGrad))

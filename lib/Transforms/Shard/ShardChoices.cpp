@@ -53,7 +53,7 @@ std::optional<Sharding> Chooser::shardingOf(onnx::NodeOp node) const {
       std::optional<Cut> cut = cutOf(input);
       if (!cut || bool(input.getDefiningOp<ReadOp>()) != ofParameter)
         continue;
-      auto sharding = ops::shardByOperand(node, index, *cut, ways);
+      std::optional<Sharding> sharding = shardedBy(node, index, *cut, ways);
       if (sharding && !cutsWholeMatrix(node, *sharding))
         return sharding;
     }
@@ -96,13 +96,13 @@ ShardChoices Chooser::run() {
     std::optional<ShardChoice> choice = node ? choose(node) : ShardChoice{ShardChoice::Kind::Whole};
     if (!choice)
       continue;
-    if (choice->kind == ShardChoice::Kind::Table || choice->sharding.isPartial) {
+    if (choice->kind == ShardChoice::Kind::Table || isPartial(choice->sharding)) {
       choice->tokens = tokensOf(op.getResult(0));
       if (choice->tokens)
         choices.cuts[op.getResult(0)] = *choice->tokens;
     }
     choices.ofOps[&op] = *choice;
-    if (!choice->sharding.isPartial)
+    if (!isPartial(choice->sharding))
       for (auto [result, cut] : llvm::zip(op.getResults(), choice->sharding.results))
         if (cut)
           choices.cuts[result] = *cut;

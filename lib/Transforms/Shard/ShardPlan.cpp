@@ -38,6 +38,14 @@ llvm::DenseSet<Value> findActive(ModuleOp module, func::FuncOp step) {
 
 Cut cutFrom(ShardAttr shard) { return {shard.getDim(), SmallVector<int64_t>(shard.getParts())}; }
 
+std::optional<Sharding> shardedBy(onnx::NodeOp node, unsigned operand, const Cut &cut,
+                                  int64_t ways) {
+  std::optional<Sharding> sharding = ops::shardByOperand(node, operand, cut, ways);
+  const bool isSupported =
+      sharding && (sharding->kind == ops::FactorKind::Parallel || ops::isProduct(node));
+  return isSupported ? sharding : std::nullopt;
+}
+
 ShardPlan::ShardPlan(ModuleOp module, func::FuncOp step, int64_t ways)
     : module(module), step(step), ways(ways), active(findActive(module, step)) {
   for (auto parameter : module.getOps<ParameterOp>())
@@ -104,15 +112,15 @@ std::string ShardPlan::growForward(Block &block, Value value, const Cut &cut) {
   for (OpOperand &use : value.getUses()) {
     auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
     std::optional<Sharding> sharding =
-        node ? ops::shardByOperand(node, use.getOperandNumber(), cut, ways) : std::nullopt;
+        node ? shardedBy(node, use.getOperandNumber(), cut, ways) : std::nullopt;
     if (!sharding)
       return describe(use.getOwner()) + " cannot compute with a shard of " +
              describe(cut, cast<RankedTensorType>(value.getType()));
-    block.hasSum |= sharding->isPartial;
+    block.hasSum |= isPartial(*sharding);
     for (auto [operand, of] : llvm::zip_equal(node.getInputs(), sharding->operands))
       if (of && active.contains(operand))
         block.work.push_back({operand, *of});
-    if (!sharding->isPartial)
+    if (!isPartial(*sharding))
       for (auto [result, of] : llvm::zip_equal(node.getOutputs(), sharding->results))
         if (of && active.contains(result))
           block.work.push_back({result, *of});

@@ -60,6 +60,14 @@ llvm::DenseSet<mlir::Value> findActive(mlir::ModuleOp module, mlir::func::FuncOp
 /// The parts of a dimension of `extent` that is queries, keys and values one behind the other, or
 /// that a Split divides, as the reader of the result of `node` says; empty if none does.
 llvm::SmallVector<int64_t> packedParts(onnx::NodeOp node, int64_t extent);
+/// How `node` computes if operand `operand` is cut: with shards, or, if it is a product, as a sum
+/// over ranks. Nothing if it cannot.
+std::optional<ops::Sharding> shardedBy(onnx::NodeOp node, unsigned operand, const ops::Cut &cut,
+                                       int64_t ways);
+/// Whether the sum over ranks of the results of a node is missing.
+inline bool isPartial(const ops::Sharding &sharding) {
+  return sharding.kind == ops::FactorKind::Sum;
+}
 /// How `shard` cuts a tensor.
 ops::Cut cutFrom(ShardAttr shard);
 /// The name of `op`, for messages.

@@ -44,8 +44,8 @@ std::string ShardPlan::whyNoTable(ParameterOp parameter) const {
       }
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
       std::optional<Sharding> sharding =
-          node && lossOfClasses(use) ? ops::shardByOperand(node, 1, Cut{0}, 1) : std::nullopt;
-      if (!sharding || sharding->isPartial)
+          node && lossOfClasses(use) ? shardedBy(node, 1, Cut{0}, 1) : std::nullopt;
+      if (!sharding || isPartial(*sharding))
         return describe(use.getOwner()) + " reads its rows";
       isTable = true;
     }

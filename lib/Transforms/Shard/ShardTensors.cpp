@@ -137,19 +137,19 @@ void Sharder::computeOnShards(onnx::NodeOp node, const ShardChoice &choice) {
   const Sharding &sharding = choice.sharding;
   OpBuilder at(node);
   NodeBuilder builder(at, node.getLoc(), node.getNode());
-  Value row = sharding.isPartial ? takeRow(node) : Value();
+  Value row = isPartial(sharding) ? takeRow(node) : Value();
   for (auto [index, input] : llvm::enumerate(SmallVector<Value>(node.getInputs())))
     if (isa<RankedTensorType>(input.getType()))
       node.setOperand(index, withCut(builder, input, sharding.operands[index]));
   for (auto [index, result] : llvm::enumerate(node.getOutputs())) {
     const std::optional<Cut> &cut = sharding.results[index];
-    if (!cut || sharding.isPartial)
+    if (!cut || isPartial(sharding))
       continue;
     auto type = cast<RankedTensorType>(result.getType());
     result.setType(type.clone(*ops::shardShape(type, *cut, ranks.count)));
   }
   ops::adjustAttributes(node, ranks.count);
-  if (!sharding.isPartial)
+  if (!isPartial(sharding))
     return;
   at.setInsertionPointAfter(node);
   Value summand = node.getResult(0);

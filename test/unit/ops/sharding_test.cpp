@@ -1,6 +1,6 @@
 // Shards under another shape, against the elements that they have.
 
-#include "lib/Ops/ShardingFactors.h"
+#include "lib/Ops/ShardingViews.h"
 
 #include <gtest/gtest.h>
 

@@ -54,7 +54,7 @@ def Differentiate : Pass<"zero-differentiate", "::mlir::ModuleOp"> {
 
     No rule is not a zero derivative. The op table marks the operators whose derivative is zero.
     Any other operator without a rule is replaced by the nodes that compute the same, by
-    its rule in PlainForms.cpp or from its lowering, and these are differentiated; if there are
+    its rule (OpDef::plain) or from its lowering, and these are differentiated; if there are
     none, it is an error at the node. A rule that leaves out an operand, or ignores the gradient of
     a result, is an error, too.
 

@@ -33,7 +33,7 @@ def DecomposeNodes : Pass<"zero-decompose-nodes", "::mlir::ModuleOp"> {
   let summary = "Replace nodes that plain ONNX lacks by nodes that it has";
   let description = [{
     Afterwards each node is an operator of ai.onnx with its meaning in opset 21. Operators that
-    are products, convolutions or scatters have rules of their own (PlainForms.cpp). Each other
+    are products, convolutions or scatters have rules of their own (OpDef::plain). Each other
     operator of the domain `zero`, and each that is newer than the opset, is written from its
     lowering: loops over elements become nodes on tensors, reductions become `ReduceSum` and its
     kin, sums of products `Einsum`, accesses at computed indices `GatherND`. An operator whose

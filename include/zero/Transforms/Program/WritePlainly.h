@@ -1,4 +1,4 @@
-//===- PlainForms.h - nodes in terms of other nodes -------------*- C++ -*-===//
+//===- WritePlainly.h - nodes in terms of other nodes -----------*- C++ -*-===//
 //
 // A node of the zero dialect's operators, such as a fused gradient, can be written in operators of
 // ONNX: by a rule, or as its lowering computes it. --emit-onnx writes such nodes, and
@@ -6,18 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_TRANSFORMS_PROGRAM_PLAINFORMS_H
-#define ZERO_TRANSFORMS_PROGRAM_PLAINFORMS_H
+#ifndef ZERO_TRANSFORMS_PROGRAM_WRITEPLAINLY_H
+#define ZERO_TRANSFORMS_PROGRAM_WRITEPLAINLY_H
 
 #include "zero/Ops/OpTable.h"
 
 namespace zero {
 
-/// The rule for `node`, or null if it has none.
-ops::ExpandFn plainForm(onnx::NodeOp node);
-
-/// Whether `node`, for which there is no rule, is an operator of the emitted opset.
+/// Whether `node` is an operator of the emitted opset, though perhaps in an older form.
 bool isPlain(onnx::NodeOp node);
+
+/// Writes `node` in front of it by the rule of its operator; appends nothing if it has none.
+llvm::LogicalResult writeByRule(onnx::NodeOp node, NodeBuilder &nodes,
+                                llvm::SmallVectorImpl<mlir::Value> &results);
 
 /// Who reads the plain form of a node.
 enum class PlainUse {
@@ -35,4 +36,4 @@ llvm::FailureOr<llvm::SmallVector<mlir::Value>> writePlainly(onnx::NodeOp node, 
 
 } // namespace zero
 
-#endif // ZERO_TRANSFORMS_PROGRAM_PLAINFORMS_H
+#endif // ZERO_TRANSFORMS_PROGRAM_WRITEPLAINLY_H
