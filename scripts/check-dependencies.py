@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-COMPILER = ["Options", "Frontends", "Import", "Ops", "StableHlo", "Optimizers", "Analysis", "Planning",
+COMPILER = ["Flags", "Options", "Frontends", "Import", "Ops", "StableHlo", "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
             "Report", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
@@ -36,6 +36,8 @@ RULES = {
     "dialects/StableHlo": MLIR,
     "dialects/TmTensor": MLIR,
     "dialects/Zero": MLIR,
+    # All tools read their command lines with it, also where no compiler is installed.
+    "Flags": ["runtime/support"],
     "Planning": ["llvm/ADT", CHECKED],
     # Machine descriptions are files that the runtime writes.
     "Machine": ["Planning", "runtime/format", "runtime/verify"],
@@ -67,7 +69,7 @@ RULES = {
     # Writes ONNX's protobuf; output files appear when they are complete.
     "EmitOnnx": [*DIALECTS, *MLIR, "Analysis", "onnx", "runtime/support"],
     # The order of passes. Their implementation is not visible here.
-    "Pipelines": [*MLIR, "Options", "Optimizers", "Planning", "Machine", "Transforms", "Codegen",
+    "Pipelines": [*MLIR, "Flags", "Options", "Optimizers", "Planning", "Machine", "Transforms", "Codegen",
                   CHECKED],
     # Evaluates plans by running phases on copies of the program.
     "PlanSearch": [*DIALECTS, *MLIR, "Analysis", "Planning", "Transforms", "Pipelines"],
@@ -111,15 +113,16 @@ RULES = {
     "runtime/api": [RT_API, "runtime/support", "runtime/format", "runtime/verify", "runtime/load",
                     "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
-    "tools/zero-translate": [*MLIR, "Import", "Ops", "tools/process", "onnx", CHECKED],
+    "tools/zero-translate": [*MLIR, "Flags", "Import", "Ops", "tools/process", "onnx", CHECKED],
     # LLD, for the wheel.
     "tools/bundle": ["lld", *MLIR],
     # These run where no compiler is installed.
     "tools/profiling": ["runtime"],
     "tools/process": ["runtime"],
-    "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Planning"],
+    "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Flags", "Planning"],
     # Nothing of MLIR: it simulates executables.
-    "tools/zero-sim": ["runtime", "tools/process", "tools/profiling", "Machine", "Planning"],
+    "tools/zero-sim": ["runtime", "tools/process", "tools/profiling", "Flags", "Machine",
+                       "Planning"],
 }
 
 MAIN_LINES = 60

@@ -1,35 +1,37 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/flags.md, all flags of all tools, from the help texts of the tools.
+"""Writes docs/reference/flags.md, all flags of all tools, and the flags of zeroc for zero-run.
 
 usage: list-flags.py [--check] [BIN_DIRECTORY]
 
-Runs `--help-all` of each tool, or `--help` where a tool has no such flag. With --check
-nothing is written; exits with 1 if the page is not up to date."""
+Runs `--list-flags` of each tool, and `--help-all` of zero-opt, whose passes MLIR lists. With --check
+nothing is written; exits with 1 if a file is not up to date."""
 
+import json
 import re
 import subprocess
 import sys
 from collections import namedtuple
 from pathlib import Path
+from textwrap import fill
 
 from generated import write
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/flags.md"
+COMPILER_FLAGS = ROOT / "tools/zero-run/compiler_flags.inc"
 HEAD = """# Flags
 
-All flags of all tools. `scripts/list-flags.py` writes this page from the help texts of the tools;
+All flags of all tools. `scripts/list-flags.py` writes this page from `--list-flags` of the tools;
 `test/docs/flags.test` compares them. Terms are explained in the [glossary](glossary.md).
 
-- A flag is written `--name=value`. `zeroc` and `zero-run` also accept `--name value`.
+- A flag is written `--name=value`. All tools but `zero-opt` also accept `--name value`.
 - The value in parentheses at the end of a description is the default.
-- A flag that is given twice is an error in `zeroc`, `zero-run` and `zero-sim`. Flags that take a
-  list of patterns or files (`--data`, `--eval-data`, `--save`, `--freeze`, `--freeze-all-but`,
-  `--no-decay`, `--param-group`, `--report`) are exceptions: their values add up.
+- A flag that is given twice is an error in all tools but `zero-opt`. The values of these flags add
+  up instead:
+{repeated}
 - Sizes in bytes are whole numbers, or numbers with a suffix in any case: `KB`, `MB`, `GB`, `TB`
   (powers of 1000), or `K`, `M`, `G`, `T` and `KiB`, `MiB`, `GiB`, `TiB` (powers of 1024).
-- `zero-run MODEL.onnx` and `zero-run MODEL.mlir` pass every flag that is not their own on to
-  `zeroc`.
+- `zero-run MODEL.onnx` and `zero-run MODEL.mlir` take every flag of `zeroc`, too, and pass it on.
 - Exit codes are listed in [process](process.md#exit-codes)."""
 TOOLS = {
     "zeroc": "Compiles a model into an executable and prints the certificate.",
@@ -43,41 +45,18 @@ and pipelines are listed here. It also takes the flags of the phases of `zeroc` 
 ends. One phase flag, as in `zero-opt model.onnx --zero-stage=3 --ranks=4`, runs all phases but
 `pack`.""",
 }
-# Flags that the help text of a tool does not list.
-UNLISTED = {"zeroc": [("--help", "print the help text"), ("--version", "print the version")]}
 FLAG = re.compile(r"( {,8})(--?\w[\w-]*(?:=\S+| [A-Z<]\S*)?)(?: +- +|(?:  +| (?!-))(?=\S))(.*)")
-IN_PROSE = re.compile(r"(--[\w-]+) (\w.*)")
 
 Flag = namedtuple("Flag", "indent name lines")
 
 
-def help_text(tool):
-    for flag in ("--help-all", "--help"):
-        done = subprocess.run([tool, flag], capture_output=True, text=True)
-        if done.returncode == 0:
-            return done.stdout
-    sys.exit(f"{tool} --help failed: {done.stderr}")
+def output_of(tool, flag):
+    done = subprocess.run([tool, flag], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else sys.exit(f"{tool} {flag} failed: {done.stderr}")
 
 
-def groups_of(text):
-    """Returns [(title, [Flag])]. In a help text flags are indented, titles are not."""
-    groups, lists, flag = [("", [])], [], None
-    for line in text.splitlines():
-        found, prose = FLAG.fullmatch(line), IN_PROSE.fullmatch(line)
-        if found and len(found[1]) == 2:
-            flag = Flag(len(found[1]), found[2], [found[3]])
-            groups[-1][1].append(flag)
-        elif prose:
-            flag = Flag(0, prose[1], [prose[2]])
-            lists.append(flag)
-        elif not line.strip():
-            flag = None
-        elif flag and (line.startswith(" " * 10) or flag.indent == 0):
-            flag.lines.append(line.strip())
-        elif not line.startswith("     "):
-            flag = None
-            groups.append((line.strip().rstrip(":"), []))
-    return [(title, flags) for title, flags in [*groups, ("Lists", lists)] if flags]
+def flags_of(tool):
+    return json.loads(output_of(tool, "--list-flags"))
 
 
 def description(lines):
@@ -105,15 +84,13 @@ def table(flags):
     return ["| flag | meaning |", "|---|---|", *map(row, flags), ""]
 
 
-def tool_section(name, text):
-    lines = [f"## {name}", "", TOOLS[name], ""]
-    groups = groups_of(text)
-    listed = {flag.name.split("=")[0] for _, flags in groups for flag in flags}
-    unlisted = [Flag(0, flag, [meaning]) for flag, meaning in UNLISTED.get(name, [])
-                if flag not in listed]
-    for title, flags in groups + ([("Help", unlisted)] if unlisted else []):
-        heading = title if len(title) < 60 else ""
-        lines += [f"### {name}: {heading[:1].lower()}{heading[1:] or 'flags'}", "", *table(flags)]
+def tool_section(name, flags):
+    lines, title = [f"## {name}", "", TOOLS[name], ""], None
+    listed = [flag for flag in flags if flag["meaning"]]
+    for title in dict.fromkeys(flag["of"] for flag in listed):
+        rows = [Flag(0, flag["usage"], flag["meaning"].splitlines()) for flag in listed
+                if flag["of"] == title]
+        lines += [f"### {name}: {title[:1].lower()}{title[1:]}", "", *table(rows)]
     return lines
 
 
@@ -148,17 +125,32 @@ def opt_section(text):
 
 
 def page(folder):
-    lines = [HEAD, ""]
-    for name in TOOLS:
-        text = help_text(folder / name)
-        lines += opt_section(text) if name == "zero-opt" else tool_section(name, text)
+    flags = {name: flags_of(folder / name) for name in TOOLS if name != "zero-opt"}
+    repeated = sorted({f"`--{flag['flag']}`" for some in flags.values() for flag in some
+                       if flag["repeats"] and flag["meaning"]})
+    repeated = fill(", ".join(repeated) + ".", 100, initial_indent="  ", subsequent_indent="  ",
+                    break_on_hyphens=False)
+    lines = [HEAD.format(repeated=repeated), ""]
+    for name, some in flags.items():
+        lines += tool_section(name, some)
+    lines += opt_section(output_of(folder / "zero-opt", "--help-all"))
     return "\n".join(lines).rstrip() + "\n"
+
+
+def compiler_flags(folder):
+    """The flags of zeroc, as zero-run has them: it passes those that it is given on."""
+    names = ["=".join(filter(None, (flag["flag"], flag["value"])))
+             for flag in flags_of(folder / "zeroc") if flag["of"] != "lists"]
+    text = ", ".join(f'"{name}"' for name in sorted(names))
+    return ("// scripts/list-flags.py writes this file from `zeroc --list-flags`.\n"
+            + fill(text, 100, break_long_words=False, break_on_hyphens=False) + ",\n")
 
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--check"]
-    text = page(Path(arguments[0]) if arguments else ROOT / "build/bin")
-    write(PAGE, text)
+    folder = Path(arguments[0]) if arguments else ROOT / "build/bin"
+    write(COMPILER_FLAGS, compiler_flags(folder))
+    write(PAGE, page(folder))
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def entry(flag):
 
 
 def text_of(flags):
-    flags = [flag for flag in flags if flag["flag"] not in LEFT_OUT]
+    flags = [flag for flag in flags if flag["of"] != "lists" and flag["flag"] not in LEFT_OUT]
     return "\n".join([HEAD, "FLAGS = {", *map(entry, flags), "}", "", "", *class_of(flags)]) + "\n"
 
 

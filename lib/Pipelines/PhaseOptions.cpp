@@ -92,10 +92,6 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
 
 bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
 
-std::vector<StringRef> PhaseOptions::names() const {
-  return {OptionsMap.keys().begin(), OptionsMap.keys().end()};
-}
-
 /// Whether `option` holds one T, or a list of them.
 template <typename T>
 static bool holds(const llvm::cl::Option *option) {
@@ -115,20 +111,22 @@ static ValueKind kindOf(const llvm::cl::Option *option) {
   return holds<ByteSize>(option) ? ValueKind::Bytes : ValueKind::Text;
 }
 
-std::vector<OptionDescription> PhaseOptions::describe() const {
-  std::vector<OptionDescription> options;
-  for (const auto &[name, option] : OptionsMap)
-    options.push_back(
-        {name, kindOf(option), option->ValueStr.contains(','), option->ValueStr, option->HelpStr});
-  llvm::sort(options, [](const OptionDescription &a, const OptionDescription &b) {
-    return a.name < b.name;
-  });
-  return options;
-}
-
-bool PhaseOptions::isSwitch(StringRef name) const {
-  auto it = OptionsMap.find(name);
-  return it != OptionsMap.end() && it->second->getValueExpectedFlag() == llvm::cl::ValueOptional;
+Flags PhaseOptions::flags() {
+  Flags flags;
+  for (const auto &[key, option] : OptionsMap) {
+    auto setThis = [this, name = key.str()](const std::string &value) {
+      const std::string error = set(name, value);
+      return error.empty() ? rt::Status() : rt::Status(ZERO_RT_INVALID_ARGUMENT, error);
+    };
+    // Patterns add up.
+    const bool repeats = dynamic_cast<const ListOption<std::string> *>(option);
+    const ValueKind kind = kindOf(option);
+    const bool isNamed = !option->ValueStr.empty() || kind == ValueKind::Switch;
+    flags.push_back({"phases", key.str(), isNamed ? option->ValueStr.str() : kindName(kind),
+                     option->HelpStr.str(), setThis, /*with=*/"", repeats, /*isLast=*/false, kind});
+  }
+  llvm::sort(flags, [](const Flag &a, const Flag &b) { return a.name < b.name; });
+  return flags;
 }
 
 /// Whether `value` is a number of type T, if `option` holds one. LLVM's own parser
@@ -152,7 +150,7 @@ std::string PhaseOptions::set(StringRef name, StringRef value) {
   llvm::cl::Option *option = OptionsMap.lookup(name);
   // A path that is an option of a pass would end at its first space.
   if (auto *text = dynamic_cast<Option<std::string> *>(option)) {
-    *text = value.str();
+    *text = text == &step.optimizer ? value.lower() : value.str(); // AdamW, too
     return "";
   }
   if (auto *checked = dynamic_cast<phase::CheckedOption *>(option))

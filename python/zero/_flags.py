@@ -93,7 +93,7 @@ FLAGS = {
         "allow-symlinks", "switch", "",
         "follow symbolic links to external data"),
     "activation_budget": Flag(
-        "activation-budget", "bytes", "",
+        "activation-budget", "bytes", "bytes",
         "maximum bytes of the memory budget for inputs and for activations that are saved for "
         "backward"),
     "alpha": Flag(
@@ -110,7 +110,7 @@ FLAGS = {
         "betas", "number", "number,number",
         "decay rates of the moments: adam, adamw and lamb (0.9,0.999), lion (0.9,0.99)"),
     "bucket_bytes": Flag(
-        "bucket-bytes", "bytes", "",
+        "bucket-bytes", "bytes", "bytes",
         "maximum size of a bucket of parameters (25MB)"),
     "centered": Flag(
         "centered", "switch", "",
@@ -124,7 +124,7 @@ FLAGS = {
         "checkpoint-slots", "integer", "N",
         "save the inputs of at most N layers at a time (0: see --checkpoint)"),
     "clip_norm": Flag(
-        "clip-norm", "number", "",
+        "clip-norm", "number", "number",
         "scale gradients down to this global norm (0: do not clip)"),
     "clip_threshold": Flag(
         "clip-threshold", "number", "number",
@@ -140,11 +140,11 @@ FLAGS = {
         "device of the kernels: cpu, cuda, or simulated (runs GPU kernels on the CPU, for tests) "
         "(cpu)"),
     "disk_read": Flag(
-        "disk-read", "bytes", "",
+        "disk-read", "bytes", "bytes",
         "read bandwidth of the disk of the nvme tier in bytes per second, for all ranks together "
         "(0: as --machine says)"),
     "disk_write": Flag(
-        "disk-write", "bytes", "",
+        "disk-write", "bytes", "bytes",
         "write bandwidth of that disk (0: as --machine says)"),
     "eps": Flag(
         "eps", "number", "number",
@@ -170,7 +170,7 @@ FLAGS = {
         "stages 0 and 1, or a vertical order of micro-batches: sum gradients over ranks after the"
         " last micro-batch or after each (last)"),
     "host_budget": Flag(
-        "host-budget", "bytes", "",
+        "host-budget", "bytes", "bytes",
         "maximum bytes of host memory per rank for offloaded values (0: no limit)"),
     "init": Flag(
         "init", "text", "scheme",
@@ -181,10 +181,10 @@ FLAGS = {
         "initial-accumulator-value", "number", "number",
         "initial value of the sums of squares: adagrad (0)"),
     "initial_loss_scale": Flag(
-        "initial-loss-scale", "number", "",
+        "initial-loss-scale", "number", "number",
         "fp16: initial value of the dynamic loss scale (65536)"),
     "logits_bytes": Flag(
-        "logits-bytes", "bytes", "",
+        "logits-bytes", "bytes", "bytes",
         "maximum bytes of logits of the loss at a time, in tiles of rows (0: 8 MiB, but at least "
         "256 rows; on GPUs 256 MiB)"),
     "loss_mean": Flag(
@@ -192,7 +192,7 @@ FLAGS = {
         "average the loss over the labels of all ranks, or over each rank's labels and then over "
         "ranks"),
     "loss_scale": Flag(
-        "loss-scale", "number", "",
+        "loss-scale", "number", "number",
         "fp16: fixed loss scale; 0: dynamic (0)"),
     "loss_scale_hysteresis": Flag(
         "loss-scale-hysteresis", "integer", "N",
@@ -211,7 +211,7 @@ FLAGS = {
         "the machine whose speed plans assume: a preset or a file written by zero-run --calibrate"
         " (cpu, for GPUs h100)"),
     "memory_budget": Flag(
-        "memory-budget", "bytes", "",
+        "memory-budget", "bytes", "bytes",
         "maximum device bytes per rank: choose the fastest plan that fits by the cost model, or "
         "fail"),
     "mesh": Flag(
@@ -227,10 +227,10 @@ FLAGS = {
         "micro-batches", "integer", "N",
         "micro-batches whose gradients one step accumulates (1)"),
     "min_loss_scale": Flag(
-        "min-loss-scale", "number", "",
+        "min-loss-scale", "number", "number",
         "fp16: minimum of the dynamic loss scale (1)"),
     "min_lr_ratio": Flag(
-        "min-lr-ratio", "number", "",
+        "min-lr-ratio", "number", "number",
         "linear, cosine: final learning rate as a fraction of --lr (0)"),
     "momentum": Flag(
         "momentum", "number", "number",
@@ -246,14 +246,14 @@ FLAGS = {
         "a step of which a gradient is NaN or infinite: stop, with the name of the parameter, or "
         "skip, which changes no state; fp16 always skips (stop)"),
     "nvme_budget": Flag(
-        "nvme-budget", "bytes", "",
+        "nvme-budget", "bytes", "bytes",
         "maximum bytes of the disk per rank for offloaded values (0: no limit)"),
     "offload_activations": Flag(
         "offload-activations", "word", "device|host|nvme|auto",
         "tier of activations that are saved for backward: device, host or nvme; auto: decided for"
         " each value, together with recomputation, within a budget (device)"),
     "offload_gain": Flag(
-        "offload-gain", "number", "",
+        "offload-gain", "number", "number",
         "with a budget: percent of a step that a plan must save if it writes to the disk and "
         "another one fits"),
     "offload_gradients": Flag(
@@ -279,13 +279,13 @@ FLAGS = {
         "divide saved activations over the ranks along tensor, which hold them alike (Pa of "
         "ZeRO-R); an error for data-parallel ranks, whose activations differ"),
     "persist_under": Flag(
-        "persist-under", "bytes", "",
+        "persist-under", "bytes", "bytes",
         "stage 3: do not shard parameters smaller than this (0)"),
     "precision": Flag(
         "precision", "word", "fp32|bf16|fp16",
         "store parameters, gradients and activations in 16 bits (fp32)"),
     "prefetch_bytes": Flag(
-        "prefetch-bytes", "bytes", "",
+        "prefetch-bytes", "bytes", "bytes",
         "bytes that may be added to the peak of live bytes so that gathers start early and "
         "gradients are reduced beside kernels (0; for GPUs --bucket-bytes)"),
     "profile": Flag(
@@ -293,7 +293,7 @@ FLAGS = {
         "a report of zero-run --profile --report-json: plan with its times of kernels instead of "
         "those that --machine gives"),
     "ram_budget": Flag(
-        "ram-budget", "bytes", "",
+        "ram-budget", "bytes", "bytes",
         "CPU ranks: maximum bytes of memory that a process with all ranks of a machine takes, "
         "with the runtime and its libraries, instead of --memory-budget and --host-budget: what "
         "is offloaded to the host stays in this memory"),
@@ -341,7 +341,7 @@ FLAGS = {
         "threads of a rank that the workspace is planned for (1); matrix products with another "
         "number of threads differ in the last bits"),
     "tile_params_over": Flag(
-        "tile-params-over", "bytes", "",
+        "tile-params-over", "bytes", "bytes",
         "split parameters above this size, and the ops that read them, into tiles that are "
         "gathered one at a time (0: none); sums in backward round differently"),
     "total_steps": Flag(

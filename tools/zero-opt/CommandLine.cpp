@@ -17,17 +17,6 @@ using namespace mlir;
 
 namespace zero {
 
-/// Sets an import flag; returns false if `name` is not an import flag.
-static bool setImportFlag(CompilerOptions &model, StringRef name, StringRef value) {
-  if (name == "data-root")
-    model.phases.import.dataRoot = value.str();
-  else if (isFrontendFlag(name))
-    model.frontendFlags[name] = value.empty() ? "true" : value.str();
-  else
-    return false;
-  return true;
-}
-
 /// Whether the MLIR file at `path` is a program that has to become a step before the phases run.
 static bool isProgram(StringRef path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
@@ -62,35 +51,47 @@ static std::string folderOfData(OptArguments &arguments) {
   return "{" + (folder.empty() ? "." : folder.str().str()) + "}";
 }
 
+/// What zero-opt has beside the options of mlir-opt.
+static void addFlags(OptArguments &sorted, Flags &flags) {
+  addModelFlags(sorted.model, flags);
+  for (Phase phase : allPhases())
+    flags.push_back(
+        {"phases", "zero-phase-" + phaseName(phase).str(), "options", phaseSummary(phase).str()});
+  addTextFlags(flags, "zero-opt", "Help", optHelp);
+}
+
+/// Sets a flag; returns an error message, or an empty string. Those of phases, but for what reading
+/// the model needs, are added to `phaseOptions`.
+static std::string setFlag(const Flag &flag, StringRef value, std::string &phaseOptions) {
+  if (flag.group == "phases" && flag.name != "data-root")
+    phaseOptions += (phaseOptions.empty() ? "" : " ") + flag.name + "=" + value.str();
+  rt::Status set = flag.set(value.str());
+  return set.getMessage();
+}
+
 std::string sortArguments(ArrayRef<char *> arguments, OptArguments &sorted) {
+  Flags flags;
+  addFlags(sorted, flags);
   // Messages name the node; printing the op as well would hide that. A flag of the user
   // comes later and overrides this one.
   sorted.rest.push_back("--mlir-print-op-on-diagnostic=false");
   std::string phaseOptions;
   for (StringRef argument : arguments) {
     auto [name, value] = argument.drop_while([](char c) { return c == '-'; }).split('=');
-    if (argument == "-h" || argument == "-help" || argument == "--help") {
-      sorted.help = true;
-      continue;
-    }
-    if (argument == "--help-all") {
-      sorted.rest.push_back("--help");
-      continue;
-    }
     if (argument == "-v") // the same flag as in zeroc
       name = "verbose";
-    bool isFlag = argument.starts_with("--") || argument == "-v";
-    if (isFlag && setImportFlag(sorted.model, name, value))
-      continue;
-    if (!isFlag || !sorted.model.phases.knows(name)) {
+    const bool isFlag =
+        argument.starts_with("--") || argument == "-v" || argument == "-h" || argument == "-help";
+    const Flag *flag = isFlag ? findFlag(flags, name.str()) : nullptr;
+    if (argument == "--help-all")
+      sorted.rest.push_back("--help");
+    else if (!flag || !flag->set)
       sorted.rest.push_back(argument.str());
-      continue;
-    }
-    if (value.empty())
-      value = "true";
-    if (std::string error = sorted.model.phases.set(name, value); !error.empty())
+    else if (std::string error = setFlag(*flag, value.empty() ? "true" : value, phaseOptions);
+             !error.empty())
       return error;
-    phaseOptions += (phaseOptions.empty() ? "" : " ") + (name + "=" + value).str();
+    if (sorted.isDone = flag && flag->isLast; sorted.isDone)
+      return "";
   }
   if (phaseOptions.empty())
     return "";

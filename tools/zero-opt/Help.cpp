@@ -5,8 +5,11 @@
 #include "zero/Driver/Phases.h"
 
 #include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
-void zero::printOptHelp(llvm::raw_ostream &os) {
+std::string zero::optHelp() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
   os << R"(usage: zero-opt MODEL.mlir|MODEL.onnx [options] [-o FILE]
 
 Runs passes and phases on a program: mlir-opt with Zero's dialects and passes.
@@ -33,4 +36,5 @@ Example
 
 zero-opt --help-all lists all options and passes, with those of MLIR and LLVM.
 )";
+  return text;
 }

@@ -23,12 +23,11 @@ extern "C" int zeroOptMain(int argc, char **argv) {
   if (std::string error = zero::sortArguments(llvm::ArrayRef(argv + 1, argc - 1), arguments);
       !error.empty())
     return zero::fail(error);
-  if (arguments.help)
-    return zero::printOptHelp(llvm::outs()), 0;
+  if (arguments.isDone)
+    return 0;
   if (!zero::importInput(arguments, text))
     return 1;
   llvm::SmallVector<char *> rest = arguments.forMlirOpt(argv[0]);
-  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-opt " ZERO_VERSION "\n"; });
   mlir::DialectRegistry registry;
   zero::registerDialects(registry);
   zero::registerPasses();

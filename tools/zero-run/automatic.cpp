@@ -28,23 +28,15 @@ static constexpr double kDevicePart = 0.75, kHostPart = 0.1;
 
 /// Whether the user gave zeroc's flag.
 static bool isGiven(const Options &options, const std::string &name) {
-  return std::ranges::any_of(options.compilerFlags, [&](const std::string &word) {
-    return word == "--" + name || word.starts_with("--" + name + "=");
-  });
+  return options.compilerFlag(name).has_value();
 }
 
 /// The folder that zeroc caches in; empty: none.
 static std::string cacheFolder(const Options &options) {
-  for (size_t i = 0; i < options.compilerFlags.size(); ++i) {
-    const std::string &word = options.compilerFlags[i];
-    if (word == "--no-cache")
-      return "";
-    if (word.starts_with("--cache-dir="))
-      return word.substr(word.find('=') + 1);
-    if (word == "--cache-dir" && i + 1 < options.compilerFlags.size())
-      return options.compilerFlags[i + 1];
-  }
-  return process::cacheFolder();
+  if (isGiven(options, "no-cache"))
+    return "";
+  std::optional<std::string> given = options.compilerFlag("cache-dir");
+  return given ? *given : process::cacheFolder();
 }
 
 /// Whether the cached description is of this machine, as it is now.

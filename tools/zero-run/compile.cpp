@@ -96,27 +96,15 @@ static Status await(pid_t child, const Job &job, int &exitCode) {
   return {};
 }
 
-/// Whether flags of zeroc say the ranks along each axis.
-static bool hasMesh(const Options &options) {
-  return std::ranges::any_of(options.compilerFlags, [](const std::string &word) {
-    return word == "--mesh" || word.starts_with("--mesh=");
-  });
-}
-
 /// The ranks that the flags say, along all axes; 1 if they say none.
 static uint64_t ranksOf(const Options &options, const Job &job) {
   if (options.ranks)
     return *options.ranks;
-  uint64_t ranks = 1;
-  for (size_t i = 0; i < options.compilerFlags.size(); ++i) {
-    std::string word = options.compilerFlags[i];
-    if (word == "--mesh" && i + 1 < options.compilerFlags.size())
-      word = "--mesh=" + options.compilerFlags[i + 1];
-    if (!word.starts_with("--mesh="))
-      continue;
-    for (size_t at = word.find('='); (at = word.find('=', at + 1)) != std::string::npos;) {
+  if (std::optional<std::string> mesh = options.compilerFlag("mesh")) {
+    uint64_t ranks = 1;
+    for (size_t at = 0; (at = mesh->find('=', at)) != std::string::npos; ++at) {
       uint64_t size = 0;
-      if (parseInteger(word.substr(at + 1, word.find(',', at) - at - 1), size) && size > 0)
+      if (parseInteger(mesh->substr(at + 1, mesh->find(',', at) - at - 1), size) && size > 0)
         ranks = std::min<uint64_t>(ranks * std::min<uint64_t>(size, kMostRanks), kMostRanks);
     }
     return ranks;
@@ -130,10 +118,8 @@ static Status compile(const Options &options, const Job &job, const std::string 
   std::vector<std::string> words = {besideUs("zeroc"), options.model};
   words.insert(words.end(), options.compilerFlags.begin(), options.compilerFlags.end());
   words.insert(words.end(), {"-o", compiled});
-  if (job.isOneOfMany() && !options.ranks && !hasMesh(options))
+  if (job.isOneOfMany() && !options.ranks && !options.compilerFlag("mesh"))
     words.push_back("--ranks=" + std::to_string(ranksOf(options, job)));
-  if (!options.nvmeDir.empty())
-    words.insert(words.end(), {"--nvme-dir", options.nvmeDir});
   if (options.automatic)
     ZERO_RT_TRY(addAutomaticFlags(options, job, ranksOf(options, job), folder, words));
   int exitCode = 0;

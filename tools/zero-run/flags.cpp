@@ -1,4 +1,4 @@
-//===- flags.cpp - setters of flags ---------------------------------------===//
+//===- flags.cpp - setters of flags, and the flags of zeroc ---------------===//
 
 #include "flags.h"
 
@@ -8,17 +8,6 @@ using namespace zero::rt;
 
 namespace zero::run {
 
-Status expected(const char *what, const std::string &got) {
-  return fail(ZERO_RT_INVALID_ARGUMENT, "expected %s, got '%s'", what, escape(got).c_str());
-}
-
-Setter toText(std::string Options::*field) {
-  return [field](Options &options, const std::string &text) {
-    options.*field = text;
-    return text.empty() ? expected("a file", text) : Status();
-  };
-}
-
 Status parseCount(const std::string &text, uint64_t &count) {
   return parseInteger(text, count) ? Status() : expected("a whole number", text);
 }
@@ -27,35 +16,43 @@ Status parseNumber(const std::string &text, double &number) {
   return parseReal(text, number) ? Status() : expected("a number", text);
 }
 
-Setter toCount(std::optional<uint64_t> Options::*field) {
-  return [field](Options &options, const std::string &text) {
-    return parseCount(text, (options.*field).emplace());
-  };
+Setter toCount(std::optional<uint64_t> &field) {
+  return [&field](const std::string &text) { return parseCount(text, field.emplace()); };
 }
 
-Setter toInt(int zero_rt_session_options::*field) {
-  return [field](Options &options, const std::string &text) {
+Setter toInt(int &field, uint64_t least, uint64_t most) {
+  return [&field, least, most](const std::string &text) {
     uint64_t count;
     ZERO_RT_TRY(parseCount(text, count));
-    if (count > 1024)
-      return expected("at most 1024", text);
-    options.session.*field = static_cast<int>(count);
+    if (count < least || count > most)
+      return expected(least ? format("%d to %d", int(least), int(most))
+                            : format("at most %d", int(most)),
+                      text);
+    field = static_cast<int>(count);
     return Status();
   };
 }
 
-Setter toSwitch(int zero_rt_session_options::*field) {
-  return [field](Options &options, const std::string &) {
-    options.session.*field = 1;
-    return Status();
-  };
-}
+/// "name=value" of each flag of zeroc, or "name" of a switch.
+static constexpr const char *kCompilerFlags[] = {
+#include "compiler_flags.inc"
+};
 
-Setter toSwitch(bool Options::*field) {
-  return [field](Options &options, const std::string &) {
-    options.*field = true;
-    return Status();
-  };
+Flags compilerFlags(Options &options) {
+  Flags flags;
+  for (const std::string text : kCompilerFlags) {
+    const size_t end = std::min(text.find('='), text.size());
+    const std::string name = text.substr(0, end),
+                      value = text.substr(std::min(end + 1, text.size()));
+    const std::string word = (name.size() == 1 ? "-" : "--") + name;
+    auto pass = [&options, word, isSwitch = value.empty()](const std::string &given) {
+      options.compilerFlags.push_back(isSwitch ? word : word + "=" + given);
+      return Status();
+    };
+    // zeroc says which of them may be given twice.
+    flags.push_back({"zeroc", name, value, "", pass, /*with=*/"", /*repeats=*/true});
+  }
+  return flags;
 }
 
 } // namespace zero::run

@@ -8,41 +8,24 @@
 #define TOOLS_ZERO_RUN_FLAGS_H
 
 #include "options.h"
-
-#include <functional>
+#include "zero/Flags/Flag.h"
 
 namespace zero::run {
 
-using Setter = std::function<rt::Status(Options &, const std::string &)>;
-
-/// One flag: `value` names its argument, empty for a switch. A line of `help` is at
-/// most 70 characters.
-struct Flag {
-  const char *group, *name, *value, *help;
-  Setter set;
-  bool repeats = false; ///< may be given more than once
-};
-
-/// Flags by topic, in the order of --help.
-std::vector<Flag> dataFlags();
-std::vector<Flag> trainingFlags();
-std::vector<Flag> resultFlags();
-std::vector<Flag> executionFlags();
-
-/// "expected WHAT, got 'GOT'".
-rt::Status expected(const char *what, const std::string &got);
+/// Flags by topic, in the order of --help. A line of a help text is at most 70 characters.
+Flags dataFlags(Options &options);
+Flags trainingFlags(Options &options);
+Flags resultFlags(Options &options);
+Flags executionFlags(Options &options);
+/// All flags of zeroc, which gets those that are given.
+Flags compilerFlags(Options &options);
 
 rt::Status parseCount(const std::string &text, uint64_t &count);
 /// A finite number.
 rt::Status parseNumber(const std::string &text, double &number);
 
-/// A file's name, not empty.
-Setter toText(std::string Options::*field);
-Setter toCount(std::optional<uint64_t> Options::*field);
-/// 0 to 1024.
-Setter toInt(int zero_rt_session_options::*field);
-Setter toSwitch(int zero_rt_session_options::*field);
-Setter toSwitch(bool Options::*field);
+Setter toCount(std::optional<uint64_t> &field);
+Setter toInt(int &field, uint64_t least, uint64_t most);
 
 } // namespace zero::run
 

@@ -88,18 +88,18 @@ static Status parseFile(const std::string &item, DataFile &file) {
   return {};
 }
 
-static Setter toFiles(std::vector<DataFile> Options::*field) {
-  return [field](Options &options, const std::string &text) {
+static Setter toFiles(std::vector<DataFile> &files) {
+  return [&files](const std::string &text) {
     for (const std::string &item : splitItems(text)) {
       DataFile file;
       ZERO_RT_TRY(parseFile(item, file));
-      (options.*field).push_back(file);
+      files.push_back(file);
     }
     return Status();
   };
 }
 
-std::vector<Flag> dataFlags() {
+Flags dataFlags(Options &options) {
   return {
       {"Data", "data", "NAME=FILE,...",
        "training data of each input; one row is one sample; may be repeated\n"
@@ -111,21 +111,20 @@ std::vector<Flag> dataFlags() {
        "token ids, and labels shifted by one. FILE.npz alone supplies all\n"
        "inputs that it has members for. A comma in a name is written \\,\n"
        "and an equals sign in the name of an input \\=",
-       toFiles(&Options::data), /*repeats=*/true},
+       toFiles(options.data), /*with=*/"", /*repeats=*/true},
       {"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
-       toCount(&Options::shuffleSeed)},
+       toCount(options.shuffleSeed)},
       {"Data", "eval-data", "NAME=FILE,...",
        "held-out data, in the form of --data: compute its loss, forward only,\n"
        "at the end; does not affect training",
-       toFiles(&Options::evalData), /*repeats=*/true},
-      {"Data", "eval-every", "K", "evaluate also after every K steps",
-       toCount(&Options::evalEvery)},
+       toFiles(options.evalData), /*with=*/"", /*repeats=*/true},
+      {"Data", "eval-every", "K", "evaluate also after every K steps", toCount(options.evalEvery)},
       {"Data", "eval-steps", "M", "evaluate only the first M global batches (all)",
-       toCount(&Options::evalSteps)},
+       toCount(options.evalSteps)},
       {"Data", "verify-data", "",
        "several processes compare all bytes of their data and weights before the\n"
        "first step (their sizes and blocks of them)",
-       toSwitch(&Options::verifyData)},
+       toSwitch(options.verifyData)},
   };
 }
 

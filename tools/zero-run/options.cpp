@@ -15,41 +15,17 @@ using namespace zero::rt;
 
 namespace zero::run {
 
-static const std::vector<Flag> &flags() {
-  static const std::vector<Flag> table = [] {
-    std::vector<Flag> all;
-    for (auto *topic : {dataFlags, trainingFlags, resultFlags, executionFlags})
-      for (Flag &flag : topic())
-        all.push_back(std::move(flag));
-    all.push_back({"Help", "help", "", "print common options", toSwitch(&Options::help)});
-    all.push_back({"Help", "help-all", "", "print all options", toSwitch(&Options::helpAll)});
-    all.push_back({"Help", "version", "", "print the version", toSwitch(&Options::version)});
-    return all;
-  }();
-  return table;
-}
-
-std::string helpText() {
-  std::string text =
-      "usage: zero-run MODEL.zexe --data NAME=FILE,... [--steps=N] [options]\n"
-      "       zero-run MODEL.onnx --zero-stage=S --ranks=N --data NAME=FILE,... [options]\n"
-      "       zero-run --calibrate=MACHINE.json [--ranks=N] [--threads-per-rank=T]\n"
-      "\n"
-      "Trains a compiled model on its ranks, one thread each. A .onnx or .mlir file is first\n"
-      "compiled by the zeroc in the directory of this program, with all options not listed here.\n"
-      "The loss of a step is computed before its update. Files are written at the end, all or\n"
-      "none.\n";
-  const char *group = "";
-  for (const Flag &flag : flags()) {
-    if (std::string(group) != flag.group)
-      text += format("\n%s\n", group = flag.group);
-    std::string left = std::string("--") + flag.name + (*flag.value ? "=" : "") + flag.value;
-    std::string right = flag.help;
-    for (size_t at = 0; (at = right.find('\n', at)) != std::string::npos; at += 29)
-      right.insert(at + 1, 28, ' ');
-    text += format("  %-25s %s\n", left.c_str(), right.c_str());
-  }
-  return text +
+static std::string helpText(const Flags &flags) {
+  return "usage: zero-run MODEL.zexe --data NAME=FILE,... [--steps=N] [options]\n"
+         "       zero-run MODEL.onnx --zero-stage=S --ranks=N --data NAME=FILE,... [options]\n"
+         "       zero-run --calibrate=MACHINE.json [--ranks=N] [--threads-per-rank=T]\n"
+         "\n"
+         "Trains a compiled model on its ranks, one thread each. A .onnx or .mlir file is first\n"
+         "compiled by the zeroc in the directory of this program, with all options not listed "
+         "here.\n"
+         "The loss of a step is computed before its update. Files are written at the end, all or\n"
+         "none.\n" +
+         helpOf(flags) +
          "\nExample\n"
          "  zero-run gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw --lr=1e-3 \\\n"
          "    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.safetensors\n";
@@ -58,6 +34,13 @@ std::string helpText() {
 //===----------------------------------------------------------------------===//
 // Parsing
 //===----------------------------------------------------------------------===//
+
+std::optional<std::string> Options::compilerFlag(const std::string &name) const {
+  for (const std::string &word : compilerFlags)
+    if (word == "--" + name || word.starts_with("--" + name + "="))
+      return word.substr(std::min(name.size() + 3, word.size()));
+  return std::nullopt;
+}
 
 static bool isModel(const std::string &text) {
   return text.ends_with(".zexe") || text.ends_with(".onnx") || text.ends_with(".mlir");
@@ -89,64 +72,38 @@ public:
       : words(std::move(words)), options(options) {}
 
   Status run() {
-    for (; at < words.size(); ++at)
-      ZERO_RT_TRY(words[at].starts_with("-") ? parseFlag() : parseWord());
-    if (options.help || options.helpAll || options.version)
+    for (auto *topic : {dataFlags, trainingFlags, resultFlags, executionFlags})
+      for (Flag &flag : topic(options))
+        flags.push_back(std::move(flag));
+    addTextFlags(flags, "zero-run", "Help", commonHelpText, [this] { return helpText(flags); });
+    const size_t ours = flags.size();
+    for (Flag &flag : compilerFlags(options))
+      flags.push_back(std::move(flag));
+    ZERO_RT_TRY(readCommandLine(words, flags, line));
+    options.model = line.model;
+    options.isDone = line.isDone;
+    if (line.isDone)
       return {};
+    foreign = options.compilerFlags;
+    shareFlags(ours);
     return options.calibration.empty() ? check() : checkCalibration();
   }
 
 private:
-  Status parseFlag() {
-    const std::string &word = words[at];
-    size_t equals = word.find('=');
-    std::string name = word == "-v" ? "--verbose" : word.substr(0, equals);
-    // With a file it is zeroc's: times that a run before has measured.
-    const bool isForeign = name == "--profile" && equals != std::string::npos;
-    for (const Flag &flag : flags()) {
-      if (isForeign || name != std::string("--") + flag.name)
-        continue;
-      if (!given.insert(name).second && !flag.repeats)
-        return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' is given twice", name.c_str());
-      if (!*flag.value && equals != std::string::npos)
-        return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' takes no value", name.c_str());
-      if (!*flag.value)
-        return flag.set(options, "");
-      if (equals == std::string::npos && at + 1 == words.size())
-        return fail(ZERO_RT_INVALID_ARGUMENT, "option '%s' needs a value: %s", name.c_str(),
-                    flag.value);
-      Status set =
-          flag.set(options, equals == std::string::npos ? words[++at] : word.substr(equals + 1));
-      return set.ok()
-                 ? set
-                 : fail(set.getCode(), "option '%s': %s", name.c_str(), set.getMessage().c_str());
-    }
-    if (name == "-o")
-      return fail(ZERO_RT_INVALID_ARGUMENT,
-                  "option '-o' belongs to zeroc; the executable is temporary here");
-    foreign.push_back(word);
-    options.compilerFlags.push_back(word);
-    return {};
-  }
-
-  /// The model, or the value of a flag of zeroc's.
-  Status parseWord() {
-    const std::string &word = words[at];
-    bool afterForeign = at > 0 && !foreign.empty() && words[at - 1] == foreign.back() &&
-                        words[at - 1].find('=') == std::string::npos;
-    if (options.model.empty() && (isModel(word) || !afterForeign))
-      options.model = word;
-    else if (afterForeign)
-      options.compilerFlags.push_back(word);
-    else
-      return fail(ZERO_RT_INVALID_ARGUMENT, "expected one model, got also '%s'",
-                  escape(word).c_str());
-    return {};
+  /// Passes the flags among our first ones to zeroc that it has in the same form.
+  void shareFlags(size_t ours) {
+    for (size_t i = 0; i < ours; ++i)
+      for (size_t j = ours; j < flags.size() && line.given.count(flags[i].name); ++j)
+        if (flags[i].name == flags[j].name && flags[i].isSwitch() == flags[j].isSwitch())
+          (void)flags[j].set(line.given[flags[i].name]);
   }
 
   Status check() {
     if (options.steps && options.epochs)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --steps or --epochs, got both");
+    if (line.given.count("o"))
+      return fail(ZERO_RT_INVALID_ARGUMENT,
+                  "option '-o' belongs to zeroc; the executable is temporary here");
     const bool trains = options.steps.value_or(options.epochs.value_or(1)) > 0;
     for (std::vector<DataFile> *files : {&options.data, &options.evalData})
       for (DataFile &file : *files)
@@ -157,8 +114,6 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --eval-every and --eval-steps of at least 1");
     if (options.model.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "no model; see --help");
-    if (!options.disk.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT, "--calibrate-disk has no effect without --calibrate");
     if (options.automatic && !options.needsCompiler())
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--auto has no effect on an executable: '%s' is compiled already",
@@ -167,8 +122,6 @@ private:
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--auto measures CPU ranks: expected --machine, --memory-budget, --zero=auto and "
                   "--offload=auto with --device=cuda");
-    if (options.printAutomatic && !options.automatic)
-      return fail(ZERO_RT_INVALID_ARGUMENT, "--print-auto has no effect without --auto");
     if (!options.needsCompiler() && options.ranks)
       return fail(ZERO_RT_INVALID_ARGUMENT,
                   "--ranks has no effect on an executable: it is compiled for its ranks");
@@ -177,8 +130,6 @@ private:
                   "unknown option '%s'; see --help (an option of zeroc needs a model: '%s' is "
                   "compiled already)",
                   escape(foreign.front()).c_str(), escape(options.model).c_str());
-    if (options.partialWeights && options.weights.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT, "--weights-partial has no effect without --weights");
     if (!options.gradients.empty() && !trains)
       return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients needs at least one step");
     if (!options.outputs.empty() && !trains)
@@ -207,7 +158,7 @@ private:
   Status checkRestarts() {
     auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
     if (!options.restarts)
-      return options.minRanks ? bad("--min-ranks has no effect without --restarts") : Status();
+      return {};
     if (options.saveState.empty())
       return bad(
           "--restarts needs --save-state: the checkpoints that a restarted run goes on from");
@@ -232,23 +183,22 @@ private:
           "--min-ranks needs a model that can be compiled for fewer ranks: '%s' is compiled "
           "already",
           escape(options.model).c_str());
-    for (const std::string &word : foreign)
-      if (word == "--config" || word.starts_with("--config="))
-        return bad("expected --min-ranks or --config, got both: going on with fewer ranks changes "
-                   "--micro-batches, which a configuration fixes; give its settings as options");
+    if (options.compilerFlag("config"))
+      return bad("expected --min-ranks or --config, got both: going on with fewer ranks changes "
+                 "--micro-batches, which a configuration fixes; give its settings as options");
     return {};
   }
 
   /// With what goes with --calibrate, and no more.
   Status checkCalibration() {
     static const std::set<std::string> kAllowed = {
-        "--calibrate", "--calibrate-disk", "--ranks", "--threads-per-rank", "--pin", "--quiet"};
-    for (const std::string &name : given)
-      if (kAllowed.count(name) == 0)
-        return fail(ZERO_RT_INVALID_ARGUMENT, "%s has no effect with --calibrate", name.c_str());
+        "calibrate", "calibrate-disk", "ranks", "threads-per-rank", "pin", "quiet"};
     if (!foreign.empty())
       return fail(ZERO_RT_INVALID_ARGUMENT, "unknown option '%s'; see --help",
                   escape(foreign.front()).c_str());
+    for (const auto &[name, value] : line.given)
+      if (kAllowed.count(name) == 0)
+        return fail(ZERO_RT_INVALID_ARGUMENT, "--%s has no effect with --calibrate", name.c_str());
     return options.model.empty()
                ? Status()
                : fail(ZERO_RT_INVALID_ARGUMENT, "--calibrate takes no model, got '%s'",
@@ -268,16 +218,10 @@ private:
 
   Status checkState() {
     auto bad = [](const char *what) { return Status(ZERO_RT_INVALID_ARGUMENT, what); };
-    if (options.saveEvery && options.saveState.empty())
-      return bad("--save-every has no effect without --save-state");
     if (options.saveEvery == 0u)
       return bad("expected --save-every of at least 1");
-    if (options.session.local_state && options.saveState.empty())
-      return bad("--local-state has no effect without --save-state");
     if (options.resume.empty())
-      return options.resumeIfAny   ? bad("--resume-if-any has no effect without --resume")
-             : options.restartData ? bad("--restart-data has no effect without --resume")
-                                   : Status();
+      return {};
     if (!options.weights.empty())
       return bad("expected --resume or --weights, got both: a checkpoint has weights");
     if (!options.gradients.empty())
@@ -290,9 +234,9 @@ private:
 
   std::vector<std::string> words;
   Options &options;
-  std::vector<std::string> foreign; ///< flags that are not ours
-  std::set<std::string> given;      ///< flags of ours so far
-  size_t at = 0;
+  Flags flags;
+  CommandLine line;
+  std::vector<std::string> foreign; ///< flags that are zeroc's alone
 };
 } // namespace
 

@@ -45,22 +45,23 @@ struct Options {
   std::optional<uint64_t> restarts, minRanks;
   bool automatic = false;      ///< leave to zeroc's planner what no flag says
   bool printAutomatic = false; ///< the flags for that, and nothing else
-  bool profile = false, quiet = false, help = false, helpAll = false, version = false;
+  bool profile = false, quiet = false;
+  bool isDone = false; ///< a text such as the help is printed, and that is all
   zero_rt_session_options session;
-  /// What is not for us: zeroc's, when the model is still to be compiled.
+  /// The flags for zeroc, as "--name=value" or "--name", when the model is still to be compiled.
   std::vector<std::string> compilerFlags;
 
+  /// The value of one of them; none if it is not given.
+  std::optional<std::string> compilerFlag(const std::string &name) const;
   /// Whether `model` is a graph rather than an executable.
   bool needsCompiler() const;
 };
 
-/// Reads the command line. Flags are --name=value or --name value.
+/// Reads the command line, and prints what --help and the like ask for.
 rt::Status parseOptions(int argc, char **argv, Options &options);
 
 /// The options that most users need, by purpose, on one screen.
 std::string commonHelpText();
-/// All options.
-std::string helpText();
 
 } // namespace zero::run
 

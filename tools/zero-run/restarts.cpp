@@ -74,18 +74,6 @@ static void setFlag(std::vector<std::string> &arguments, const std::string &name
   arguments.push_back(name + "=" + std::to_string(value));
 }
 
-/// The value of a flag of zeroc's, or `otherwise`.
-static uint64_t countOf(const std::vector<std::string> &flags, const std::string &name,
-                        uint64_t otherwise) {
-  uint64_t count = otherwise;
-  for (size_t i = 0; i < flags.size(); ++i)
-    if (flags[i].starts_with(name + "="))
-      (void)parseCount(flags[i].substr(name.size() + 1), count);
-    else if (flags[i] == name && i + 1 < flags.size())
-      (void)parseCount(flags[i + 1], count);
-  return count;
-}
-
 //===----------------------------------------------------------------------===//
 // Attempts
 //===----------------------------------------------------------------------===//
@@ -96,7 +84,8 @@ Restarts::Restarts(const Options &options, char **arguments) : options(options) 
   start.processes = int(*options.processes);
   ranksEach = options.ranksPerProcess.value_or(
       std::max<uint64_t>(1, options.ranks.value_or(0) / uint64_t(start.processes)));
-  microBatches = countOf(options.compilerFlags, "--micro-batches", 1);
+  if (std::optional<std::string> given = options.compilerFlag("micro-batches"))
+    (void)parseCount(*given, microBatches);
   if (options.restarts)
     from = newestSaved(options);
 }

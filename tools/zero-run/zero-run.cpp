@@ -10,8 +10,6 @@
 #include "spinning.h"
 #include "tools/process/process.h"
 
-#include <cstdio>
-
 using namespace zero;
 using namespace zero::rt;
 using namespace zero::run;
@@ -21,14 +19,8 @@ int main(int argc, char **argv) {
   Options options;
   if (Status status = parseOptions(argc, argv, options); !status.ok())
     return failed(status);
-  if (options.help || options.helpAll) {
-    std::fputs((options.helpAll ? helpText() : commonHelpText()).c_str(), stdout);
+  if (options.isDone)
     return 0;
-  }
-  if (options.version) {
-    std::printf("zero-run %s\n", zero_rt_version());
-    return 0;
-  }
   if (isLauncher(options)) {
     int code = 0;
     Status status = launch(options, argv, code);

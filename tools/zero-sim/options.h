@@ -15,13 +15,12 @@ struct Options {
   std::string whatIf;  ///< changes of the machine; empty: none
   std::string trace;   ///< a file; empty: none
   std::string html;    ///< a file; empty: none
-  bool json = false, help = false, version = false;
+  bool json = false;
+  bool isDone = false; ///< a text such as the help is printed, and that is all
 };
 
-/// Reads the command line. Flags are --name=value.
+/// Reads the command line, and prints what --help and the like ask for.
 rt::Status parseOptions(int argc, char **argv, Options &options);
-
-std::string helpText();
 
 } // namespace zero::sim
 

@@ -17,11 +17,7 @@ int main(int argc, char **argv) {
   zero::process::begin("zero-sim", zero::process::Ending::AtOnce);
   Options options;
   Status status = parseOptions(argc, argv, options);
-  if (status.ok() && options.help)
-    std::fputs(helpText().c_str(), stdout);
-  else if (status.ok() && options.version)
-    std::printf("zero-sim %s\n", zero_rt_version());
-  else if (status.ok())
+  if (status.ok() && !options.isDone)
     status = simulate(options);
   if (!status.ok())
     std::fprintf(stderr, "zero-sim: error: %s\n", status.getMessage().c_str());

@@ -1,35 +1,35 @@
 //===- zero-translate.cpp - convert ONNX to MLIR, write GPTs --------------===//
 
-#include "Flags.h"
 #include "MakeGpt.h"
+#include "Options.h"
 #include "Translate.h"
 
 #include "tools/process/process.h"
 
-namespace cl = llvm::cl;
-
 extern "C" int zeroTranslateMain(int argc, char **argv) {
   zero::process::begin("zero-translate", zero::process::Ending::AtOnce);
-  zero::Flags flags;
-  cl::HideUnrelatedOptions(flags.category);
-  cl::SetVersionPrinter([](llvm::raw_ostream &os) { os << "zero-translate " ZERO_VERSION "\n"; });
-  cl::ParseCommandLineOptions(
-      argc, argv,
-      "Translates an ONNX model to MLIR, or writes the model of a GPT.\n\n"
-      "The output refers to the weights of the model by file and offset.\n");
-  if (flags.list) {
+  zero::TranslateOptions options;
+  if (zero::rt::Status read = zero::parseOptions({argv + 1, argv + argc}, options); !read.ok()) {
+    llvm::errs() << "zero-translate: error: " << read.getMessage() << "\n";
+    return 1;
+  }
+  if (options.isDone)
+    return 0;
+  if (options.list) {
     zero::listOperators(llvm::outs());
     return 0;
   }
-  if (flags.gpt.getNumOccurrences() > 0)
-    return zero::makeGpt(flags.gpt, flags.output) ? 0 : 1;
-  if (!flags.import || flags.input.empty()) {
+  if (options.makesGpt)
+    return zero::makeGpt(options.gpt, options.output) ? 0 : 1;
+  if (!options.import || options.input.empty()) {
     llvm::errs() << "zero-translate: expected --import-onnx model.onnx, --make-gpt, or "
                     "--list-operators\n";
     return 1;
   }
-  zero::ImportOptions options;
-  options.loss = flags.loss;
-  options.allowSymlinks = flags.symlinks;
-  return zero::translate(flags.input, options, flags.shapes, flags.output, flags.locations) ? 0 : 1;
+  zero::ImportOptions import;
+  import.loss = options.loss;
+  import.allowSymlinks = options.allowSymlinks;
+  return zero::translate(options.input, import, options.shapes, options.output, options.locations)
+             ? 0
+             : 1;
 }

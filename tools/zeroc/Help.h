@@ -1,14 +1,16 @@
-//===- Help.h - the common options of zeroc ---------------------*- C++ -*-===//
+//===- Help.h - the help texts of zeroc -------------------------*- C++ -*-===//
 
 #ifndef TOOLS_ZEROC_HELP_H
 #define TOOLS_ZEROC_HELP_H
 
-#include "llvm/Support/raw_ostream.h"
+#include "zero/Flags/Flag.h"
 
 namespace zero {
 
-/// Prints the options that most users need, by purpose, on one screen. --help-all prints all.
-void printCommonOptions(llvm::raw_ostream &os);
+/// The options that most users need, by purpose, on one screen.
+std::string commonOptions();
+/// All options.
+std::string allOptions(const Flags &flags);
 
 } // namespace zero
 

@@ -52,6 +52,9 @@ struct CompilerOptions {
   PhaseOptions phases;
 };
 
+/// Adds the flags of all front ends and of all phases, which set `options`.
+void addModelFlags(CompilerOptions &options, Flags &flags);
+
 /// Reads the model with its front end. On error: diagnostics, null.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);

@@ -3,6 +3,7 @@
 #ifndef ZERO_PIPELINES_PHASEOPTIONS_H
 #define ZERO_PIPELINES_PHASEOPTIONS_H
 
+#include "zero/Flags/Flag.h"
 #include "zero/Pipelines/Options/Model.h"
 #include "zero/Pipelines/Options/Plan.h"
 #include "zero/Pipelines/Options/Step.h"
@@ -11,18 +12,6 @@
 #include "mlir/Pass/PassManager.h"
 
 namespace zero {
-
-/// What the value of an option is.
-enum class ValueKind { Switch, Integer, Number, Bytes, Word, Text };
-
-/// An option, for lists of options.
-struct OptionDescription {
-  llvm::StringRef name;
-  ValueKind kind;
-  bool isList;           ///< separated by commas
-  llvm::StringRef value; ///< name of its value, or its words: "fp32|bf16|fp16"
-  llvm::StringRef help;
-};
 
 /// The options of all phases, a part for each. Every tool fills this struct.
 struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
@@ -61,12 +50,8 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
-  /// The names of all options, in no particular order.
-  std::vector<llvm::StringRef> names() const;
-  /// All options, in the order of their names.
-  std::vector<OptionDescription> describe() const;
-  /// Whether option `name` needs no value.
-  bool isSwitch(llvm::StringRef name) const;
+  /// All options as flags that set them, in the order of their names.
+  Flags flags();
   /// Sets option `name` from text; returns an error message, or an empty string.
   std::string set(llvm::StringRef name, llvm::StringRef value);
 };

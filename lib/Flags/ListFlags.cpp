@@ -1,0 +1,83 @@
+//===- ListFlags.cpp - flags as text and as JSON --------------------------===//
+
+#include "zero/Flags/Flag.h"
+
+#include "runtime/support/json_writer.h"
+
+#include <algorithm>
+
+using namespace zero::rt;
+
+namespace zero {
+
+const char *kindName(ValueKind kind) {
+  static constexpr const char *names[] = {"switch", "integer", "number", "bytes", "word", "text"};
+  return names[size_t(kind)];
+}
+
+std::string Flag::usage() const {
+  const bool isLetter = name.size() == 1;
+  const std::string text = (isLetter ? "-" : "--") + name;
+  if (isSwitch())
+    return text;
+  const bool isPlaceholder =
+      std::ranges::any_of(value, [](char c) { return c >= 'A' && c <= 'Z'; });
+  return text + (isLetter ? " " : "=") + (isPlaceholder ? value : "<" + value + ">");
+}
+
+std::string helpOf(const Flags &flags, size_t column) {
+  std::string text, group;
+  for (const Flag &flag : flags) {
+    if (flag.help.empty())
+      continue;
+    if (group != flag.group)
+      text += "\n" + (group = flag.group) + "\n";
+    std::string left = "  " + flag.usage();
+    left.resize(std::max(left.size() + 1, column), ' ');
+    text += left;
+    for (char c : flag.help)
+      text += c == '\n' ? "\n" + std::string(column, ' ') : std::string(1, c);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string jsonOf(const Flags &flags) {
+  JsonWriter json;
+  json.array(
+      [&] {
+        for (const Flag &flag : flags)
+          json.object(
+              [&] {
+                json.member("flag", flag.name);
+                json.member("usage", flag.usage());
+                json.member("kind", kindName(flag.kind));
+                json.member("list", flag.isList());
+                json.member("repeats", flag.repeats);
+                json.member("value", flag.value);
+                json.member("of", flag.group);
+                json.member("meaning", flag.help);
+              },
+              JsonWriter::Lines);
+      },
+      JsonWriter::Lines);
+  return json.text() + "\n";
+}
+
+void addTextFlags(Flags &flags, const std::string &tool, const char *group,
+                  const std::function<std::string()> &help,
+                  const std::function<std::string()> &helpOfAll) {
+  auto add = [&](const char *name, const char *value, const std::string &meaning, Setter set) {
+    flags.push_back({group, name, value, meaning, std::move(set), /*with=*/"", /*repeats=*/false,
+                     /*isLast=*/true});
+  };
+  add("help", "", helpOfAll ? "print common options" : "print this text", toOutput(help));
+  add("h", "", "", toOutput(help));
+  if (helpOfAll)
+    add("help-all", "", "print all options", toOutput(helpOfAll));
+  add("list-flags", "", "print the options as JSON", toOutput([&flags] { return jsonOf(flags); }));
+  add("version", "", "print the version",
+      toOutput([tool] { return tool + " " ZERO_VERSION "\n"; }));
+}
+
+} // namespace zero
