@@ -76,6 +76,9 @@ void addTextFlags(Flags &flags, const std::string &tool, const char *group,
   if (helpOfAll)
     add("help-all", "", "print all options", toOutput(helpOfAll));
   add("list-flags", "", "print the options as JSON", toOutput([&flags] { return jsonOf(flags); }));
+  add("completion", "bash|zsh",
+      "print what completes options in a shell:\nsource <(" + tool + " --completion=bash)",
+      toCompletion(tool, flags));
   add("version", "", "print the version",
       toOutput([tool] { return tool + " " ZERO_VERSION "\n"; }));
 }

@@ -1,6 +1,6 @@
 //===- Flag.h - flags of tools ----------------------------------*- C++ -*-===//
-// Each tool describes its flags in one table. What reads the command line, the help texts and the
-// lists of flags as JSON are derived from it.
+// Each tool describes its flags in one table. What reads the command line, the help texts, the
+// lists of flags as JSON and the completion of shells are derived from it.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_FLAGS_FLAG_H
@@ -76,10 +76,13 @@ Setter toSwitch(int &field);
 Setter toText(std::string &field, const char *what = "a file");
 
 /// Adds the flags that print a text and do nothing else: --help, --help-all if it differs,
-/// --list-flags, and --version. `flags` must outlive its setters.
+/// --list-flags, --completion for shells, and --version. `flags` must outlive its setters.
 void addTextFlags(Flags &flags, const std::string &tool, const char *group,
                   const std::function<std::string()> &help,
                   const std::function<std::string()> &helpOfAll = nullptr);
+
+/// Takes "bash" or "zsh", and prints what lets it complete the flags of `tool`.
+Setter toCompletion(const std::string &tool, const Flags &flags);
 
 /// Writes a text to standard output.
 Setter toOutput(std::function<std::string()> text);
