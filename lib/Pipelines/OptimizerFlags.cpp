@@ -9,12 +9,14 @@ namespace zero {
 OptimizerFlags::OptimizerFlags(mlir::detail::PassOptions &parent) {
   for (const OptimizerFlag &flag : optimizerFlags()) {
     llvm::cl::desc help(flag.help);
+    phase::AppliesIf conditions = phase::ofStep(needs::hyperparameter);
     if (flag.isSwitch)
-      switches.emplace_back(flag.name, std::make_unique<Switch>(parent, flag.name, help));
+      switches.emplace_back(flag.name,
+                            std::make_unique<Switch>(parent, flag.name, conditions, help));
     else
-      numbers.emplace_back(
-          flag.name,
-          std::make_unique<Numbers>(parent, flag.name, help, llvm::cl::value_desc(flag.valueName)));
+      numbers.emplace_back(flag.name,
+                           std::make_unique<Numbers>(parent, flag.name, conditions, help,
+                                                     llvm::cl::value_desc(flag.valueName)));
   }
 }
 

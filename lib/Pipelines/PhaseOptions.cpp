@@ -92,6 +92,19 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
 
 bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
 
+std::string PhaseOptions::idleWith(StringRef name) const {
+  if (auto *option = dynamic_cast<const phase::Conditional *>(OptionsMap.lookup(name)))
+    for (phase::Condition *condition : option->conditions.conditions)
+      if (std::string text = condition(*this, name); !text.empty())
+        return text;
+  return "";
+}
+
+bool PhaseOptions::isOfStep(StringRef name) const {
+  auto *option = dynamic_cast<const phase::Conditional *>(OptionsMap.lookup(name));
+  return option && option->conditions.isOfStep;
+}
+
 /// Whether `option` holds one T, or a list of them.
 template <typename T>
 static bool holds(const llvm::cl::Option *option) {

@@ -39,7 +39,7 @@ public:
   std::string run() {
     checkModel();
     checkEmitOnnx();
-    checkSelection();
+    checkConditions();
     checkDevice();
     checkMesh();
     checkPlan();
@@ -49,7 +49,6 @@ public:
     checkOptimizer();
     checkGroups();
     checkSchedule();
-    checkPartition();
     checkForwardOnly();
     if (error.empty())
       error = checkOutput(options);
@@ -68,6 +67,7 @@ private:
       error = message.str();
   }
   void failAt(StringRef message);
+  std::string inItsPlace(StringRef text) const;
   /// The value of `flag` is not what is expected.
   template <typename T>
   void refuse(StringRef flag, StringRef expected, const T &got) {
@@ -110,7 +110,7 @@ private:
 
   void checkModel();
   void checkEmitOnnx();
-  void checkSelection();
+  void checkConditions();
   void checkDevice();
   void checkMesh();
   void checkPlan();
@@ -123,7 +123,6 @@ private:
   void checkOptimizer();
   void checkGroups();
   void checkSchedule();
-  void checkPartition();
   void checkForwardOnly();
 
   const CompilerOptions &options;
@@ -148,18 +147,11 @@ void Checker::checkModel() {
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
 }
 
-/// Flags that decide what the step computes; all others decide how an executable runs it.
-static bool shapesStep(StringRef flag) {
-  static constexpr StringLiteral flags[] = {"emit-onnx",    "external-data",  "lr",
-                                            "config",       "dump-after",     "v",
-                                            "verbose",      "data-root",      "trainable",
-                                            "freeze",       "freeze-all-but", "seed",
-                                            "optimizer",    "no-decay",       "param-group",
-                                            "lr-schedule",  "warmup-steps",   "total-steps",
-                                            "min-lr-ratio", "clip-norm",      "clean-after-phases"};
-  auto isNamed = [&](const auto &known) { return known.name == flag; };
-  return llvm::is_contained(flags, flag) || llvm::any_of(optimizerFlags(), isNamed) ||
-         isFrontendFlag(flag);
+/// Whether a flag decides what the step computes; all others decide how an executable runs it.
+static bool isOfStep(const PhaseOptions &phases, StringRef flag) {
+  static constexpr StringLiteral ours[] = {
+      "emit-onnx", "external-data", "lr", "config", "dump-after", "v", "clean-after-phases"};
+  return llvm::is_contained(ours, flag) || isFrontendFlag(flag) || phases.isOfStep(flag);
 }
 
 void Checker::checkEmitOnnx() {
@@ -169,7 +161,7 @@ void Checker::checkEmitOnnx() {
     return;
   }
   for (const auto &[name, flag] : given) {
-    if (shapesStep(name))
+    if (isOfStep(phases, name))
       continue;
     std::string text = name == "o" ? "-o " + flag.value : flag.key;
     if (name != "o" && flag.value != "true")
@@ -179,27 +171,26 @@ void Checker::checkEmitOnnx() {
   }
 }
 
-void Checker::checkSelection() {
-  if (isGiven("trainable"))
-    expectAbsent("freeze-all-but", "--trainable, which lists the trained parameters");
-  if (!isGiven("frozen-precision"))
-    return;
-  if (phases.precision.stored != Precision::F32)
-    expectAbsent("frozen-precision", textOf("precision", phases.precision.stored) +
-                                         ", which stores all parameters in 16 bits");
-  if (!isGiven("trainable") && !isGiven("freeze") && !isGiven("freeze-all-but"))
-    expectAbsent("frozen-precision", "nothing frozen: none of --freeze, --freeze-all-but and "
-                                     "--trainable is given");
+/// Options of phases say when they have an effect.
+void Checker::checkConditions() {
+  SmallVector<StringRef> names(given.keys());
+  llvm::sort(names);
+  for (StringRef name : names)
+    if (std::string with = phases.idleWith(name); !with.empty())
+      expectAbsent(name, inItsPlace(with));
+}
+
+/// "--zero-stage=1, which ..." as "ds.json: zero_optimization.stage=1, which ...", if that sets it.
+std::string Checker::inItsPlace(StringRef text) const {
+  const StringRef flag = text.take_until([](char c) { return c == '=' || c == ','; });
+  auto it = given.find(flag.ltrim('-'));
+  if (it == given.end() || it->second.key == flag || !text.starts_with((flag + "=").str()))
+    return text.str();
+  return it->second.key + "=" + it->second.value + text.substr(text.find_first_of(", ")).str();
 }
 
 void Checker::checkDevice() {
   const auto &device = phases.kernels.device;
-  if (device != Device::Cpu)
-    expectAbsent("threads-per-rank", textOf("device", device));
-  if (device == Device::Simulated || (device == Device::Cuda && !phases.offload.any()))
-    expectAbsent("target-cpu",
-                 textOf("device", device) +
-                     (device == Device::Cuda ? ", unless something is offloaded to the host" : ""));
   const std::string &cpu = phases.kernels.targetCpu;
   if (std::string expected = checkTargetCpu(cpu); !expected.empty())
     refuse("target-cpu", expected, "'" + cpu + "'");
@@ -214,8 +205,6 @@ void Checker::checkMesh() {
   MeshAxes axes;
   if (std::string wrong = parseMesh(phases.shard.mesh, axes); !wrong.empty())
     return fail(keyOf("mesh") + ": " + wrong);
-  if (isGiven("mesh"))
-    expectAbsent("ranks", "--mesh, whose axis data it is");
   if (options.takesMesh) // The flags are checked again when the model has said its ranks.
     return;
   if (!phases.shard.any()) {
@@ -247,26 +236,16 @@ void Checker::checkPlan() {
            each);
   expectFrom1To("threads-per-rank", rt::kMostThreads, phases.kernels.threadsPerRank);
   expectAtLeastOne("bucket-bytes", phases.place.bucketBytes.getValue());
-  if (phases.place.stage < 3)
-    expectAbsent("persist-under", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
-                                      ", which does not shard parameters");
   checkShardParams();
   checkMicroBatches();
   expectNotNegative("clip-norm", phases.step.clipNorm);
   checkBudget();
-  if (isGiven("checkpoint-slots")) {
+  if (isGiven("checkpoint-slots"))
     expectFrom1To("checkpoint-slots", kMostSlots, phases.place.checkpointSlots);
-    expectAbsent("checkpoint", keyOf("checkpoint-slots"));
-  }
 }
 
 /// Parameters of stage 3 may be sharded within nodes.
 void Checker::checkShardParams() {
-  if (phases.plan.isAuto())
-    return expectAbsent("shard-params", "--zero=auto, which chooses it");
-  if (phases.place.stage < 3)
-    return expectAbsent("shard-params", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
-                                            ", which does not shard parameters");
   if (phases.place.shardParams != ShardParams::Node)
     return;
   const std::string key = keyOf("shard-params") + "=node";
@@ -288,8 +267,6 @@ void Checker::checkMicroBatches() {
   const auto &order = phases.place.microBatchOrder;
   const uint64_t count = phases.step.microBatches;
   expectFrom1To("micro-batches", rt::kMostMicroBatches, count);
-  if (count == 1)
-    expectAbsent("micro-batch-order", "--micro-batches=1");
   if (!order.is(MicroBatchOrder::Horizontal) && count > kMostInterleaved)
     refuse("micro-batches",
            "at most " + std::to_string(kMostInterleaved) + " with --micro-batch-order=" +
@@ -299,15 +276,10 @@ void Checker::checkMicroBatches() {
 
 void Checker::checkBudget() {
   const bool isAuto = phases.plan.isAuto();
-  for (StringRef flag : {"zero-stage", "persist-under"})
-    if (isAuto)
-      expectAbsent(flag, "--zero=auto, which chooses it");
   if (isGiven("memory-budget"))
     expectAtLeastOne("memory-budget", phases.plan.memoryBudget.getValue());
   if (isGiven("ram-budget")) {
     expectAtLeastOne("ram-budget", phases.plan.ramBudget.getValue());
-    for (StringRef flag : {"memory-budget", "host-budget"})
-      expectAbsent(flag, "--ram-budget, which limits the device and the host together");
     if (phases.kernels.device == Device::Cuda)
       refuse("ram-budget", "--device=cpu, whose ranks have one memory for device and host",
              "--device=cuda");
@@ -322,11 +294,6 @@ void Checker::checkBudget() {
       !isAuto)
     fail(keyOf("checkpoint") + "=auto: expected --memory-budget or --activation-budget, which "
                                "determine how much is recomputed");
-  if (!hasBudget && !isAuto && !phases.offload.any() && !isGiven("prefetch-bytes") &&
-      phases.kernels.device != Device::Cuda)
-    for (StringRef flag : {"machine", "profile"})
-      expectAbsent(flag, "no --memory-budget, --activation-budget, --zero=auto, --offload-... "
-                         "or --prefetch-bytes");
 }
 
 void Checker::checkTiers() {
@@ -368,9 +335,7 @@ void Checker::checkTiers() {
 
 void Checker::checkPrecision() {
   const auto &stored = phases.precision.stored, &reduced = phases.partition.reduceDtype;
-  if (stored == Precision::F32)
-    expectAbsent("reduce-dtype", textOf("precision", stored));
-  else if (reduced != Precision::F32 && reduced != stored)
+  if (stored != Precision::F32 && reduced != Precision::F32 && reduced != stored)
     refuse("reduce-dtype",
            listWords(std::array{wordOf(Precision::F32), wordOf(stored.getValue())}) + " with " +
                keyOf("precision") + "=" + wordOf(stored.getValue()).str(),
@@ -378,20 +343,10 @@ void Checker::checkPrecision() {
 }
 
 void Checker::checkLossScale() {
-  const StringRef adapting[] = {"initial-loss-scale", "min-loss-scale", "loss-scale-window",
-                                "loss-scale-hysteresis"};
-  if (phases.precision.stored != Precision::F16) {
-    expectAbsent("loss-scale", textOf("precision", phases.precision.stored));
-    for (StringRef flag : adapting)
-      expectAbsent(flag, textOf("precision", phases.precision.stored));
+  if (phases.precision.stored != Precision::F16)
     return;
-  }
-  if (phases.precision.lossScale != 0) {
-    expectPositive("loss-scale", phases.precision.lossScale);
-    for (StringRef flag : adapting)
-      expectAbsent(flag, keyOf("loss-scale") + "=" + number(phases.precision.lossScale));
-    return;
-  }
+  if (phases.precision.lossScale != 0)
+    return expectPositive("loss-scale", phases.precision.lossScale);
   expectPositive("initial-loss-scale", phases.precision.initialLossScale);
   expectPositive("min-loss-scale", phases.precision.minLossScale);
   expectAtLeastOne("loss-scale-window", phases.precision.lossScaleWindow);
@@ -409,11 +364,6 @@ void Checker::failAt(StringRef message) {
 }
 
 void Checker::checkOptimizer() {
-  const OptimizerDefinition *definition = findOptimizer(phases.step.optimizer);
-  for (const OptimizerFlag &flag : optimizerFlags())
-    if (definition && !definition->find(flag.name))
-      expectAbsent(flag.name, "--optimizer=" + phases.step.optimizer.getValue() + ", which has " +
-                                  definition->flags());
   if (!std::isfinite(static_cast<float>(options.learningRate)) || options.learningRate < 0)
     refuse("lr", "a finite number >= 0", number(options.learningRate));
   if (std::string wrong = phases.step.optimizerOptions().check(); !wrong.empty())
@@ -444,49 +394,13 @@ void Checker::checkSchedule() {
     failAt(wrong);
 }
 
-void Checker::checkPartition() {
-  if (phases.place.stage >= 2 && phases.place.microBatchOrder.is(MicroBatchOrder::Horizontal))
-    expectAbsent("grad-reduce", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
-                                    ", which reduces each micro-batch");
-  if (phases.step.microBatches == 1)
-    expectAbsent("grad-reduce", "--micro-batches=1");
-  if (phases.place.stage < 3 && !phases.plan.isAuto())
-    expectAbsent("reshard-recomputed", "--zero-stage=" + Twine(phases.place.stage.getValue()) +
-                                           ", which does not shard parameters");
-  if (phases.checkpointMode().is(Checkpoint::None) && phases.place.checkpointSlots == 0)
-    expectAbsent("reshard-recomputed", "no layer recomputed: expected --checkpoint");
-}
-
 void Checker::checkForwardOnly() {
-  if (!phases.import.forwardOnly)
-    return;
-  if (!(!options.frontendFlags.contains("loss") && phases.import.trainable.empty() &&
-        phases.import.freeze.empty() && phases.import.freezeAllBut.empty()))
+  const phase::ImportOptions &import = phases.import;
+  const bool selects =
+      !import.trainable.empty() || !import.freeze.empty() || !import.freezeAllBut.empty();
+  if (import.forwardOnly && (selects || options.frontendFlags.contains("loss")))
     fail("--forward-only trains nothing, so --loss, --trainable, --freeze and --freeze-all-but "
          "have no effect");
-  for (StringRef flag : {"precision",
-                         "loss-scale",
-                         "micro-batches",
-                         "clip-norm",
-                         "lr-schedule",
-                         "warmup-steps",
-                         "total-steps",
-                         "min-lr-ratio",
-                         "no-decay",
-                         "param-group",
-                         "grad-reduce",
-                         "reduce-dtype",
-                         "micro-batch-order",
-                         "checkpoint",
-                         "checkpoint-slots",
-                         "partition-activations",
-                         "reshard-recomputed",
-                         "activation-budget",
-                         "zero",
-                         "offload-gradients",
-                         "offload-optimizer",
-                         "offload-activations"})
-    expectAbsent(flag, "--forward-only, which trains nothing");
 }
 
 std::string checkFlags(const CompilerOptions &options, const GivenFlags &given) {

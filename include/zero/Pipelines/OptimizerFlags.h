@@ -7,7 +7,7 @@
 
 #include "zero/Optimizers/Definition.h"
 
-#include "mlir/Pass/PassOptions.h"
+#include "zero/Pipelines/Options/Group.h"
 
 namespace zero {
 
@@ -20,8 +20,8 @@ public:
   OptimizerOptions optionsOf(llvm::StringRef optimizer) const;
 
 private:
-  using Switch = mlir::detail::PassOptions::Option<bool>;
-  using Numbers = mlir::detail::PassOptions::ListOption<double>;
+  using Switch = phase::Group::Option<bool>;
+  using Numbers = phase::Group::ListOption<double>;
 
   llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Switch>>> switches;
   llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Numbers>>> numbers;

@@ -50,6 +50,10 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
 
   /// Whether there is an option `name`.
   bool knows(llvm::StringRef name) const;
+  /// What option `name` has no effect with, "--zero=auto, which chooses it", or an empty string.
+  std::string idleWith(llvm::StringRef name) const;
+  /// Whether option `name` decides what a step computes, and not only how it runs.
+  bool isOfStep(llvm::StringRef name) const;
   /// All options as flags that set them, in the order of their names.
   Flags flags();
   /// Sets option `name` from text; returns an error message, or an empty string.

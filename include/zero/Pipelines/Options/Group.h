@@ -5,8 +5,8 @@
 
 #include "zero/Options/Choices.h"
 #include "zero/Pipelines/ByteSizeOption.h"
+#include "zero/Pipelines/Options/AppliesIf.h"
 
-#include "mlir/Pass/PassOptions.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace zero::phase {
@@ -24,14 +24,14 @@ public:
   explicit Group(mlir::detail::PassOptions &parent) : parent(parent) {}
 
   template <typename T>
-  using Option = mlir::detail::PassOptions::Option<T>;
+  using Option = Applicable<mlir::detail::PassOptions::Option<T>>;
   template <typename T>
-  using ListOption = mlir::detail::PassOptions::ListOption<T>;
+  using ListOption = Applicable<mlir::detail::PassOptions::ListOption<T>>;
 
   /// An option whose value is a word; help lists the words.
   template <Worded T>
-  struct WordOption : mlir::detail::PassOptions::Option<T>, CheckedOption {
-    using Base = mlir::detail::PassOptions::Option<T>;
+  struct WordOption : Option<T>, CheckedOption {
+    using Base = Option<T>;
 
     template <typename... Args>
     WordOption(mlir::detail::PassOptions &parent, llvm::StringRef name, Args &&...args)

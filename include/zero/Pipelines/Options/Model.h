@@ -12,22 +12,23 @@ struct ImportOptions : Group {
   using Group::Group;
 
   Option<std::string> dataRoot{
-      parent, "data-root",
+      parent, "data-root", ofStep(),
       llvm::cl::desc("directory of the data files that the model references (that of the model)"),
       llvm::cl::value_desc("directory")};
   Option<bool> forwardOnly{
       parent, "forward-only",
       llvm::cl::desc("compile the model for inference: all outputs, no training")};
   Option<std::string> trainable{
-      parent, "trainable",
+      parent, "trainable", ofStep(),
       llvm::cl::desc(
           "train only the parameters that this file lists (names or globs), and freeze the others"),
       llvm::cl::value_desc("file")};
-  ListOption<std::string> freeze{parent, "freeze",
+  ListOption<std::string> freeze{parent, "freeze", ofStep(),
                                  llvm::cl::desc("do not train parameters that match these globs"),
                                  llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> freezeAllBut{
-      parent, "freeze-all-but", llvm::cl::desc("train only the parameters that match these globs"),
+      parent, "freeze-all-but", ofStep(needs::noList),
+      llvm::cl::desc("train only the parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
   Option<std::string> init{
       parent, "init",
@@ -37,7 +38,7 @@ struct ImportOptions : Group {
           "else 0. Data of the model's parameters is not read and may be missing"),
       llvm::cl::value_desc("scheme")};
   Option<bool> verbose{
-      parent, "verbose",
+      parent, "verbose", ofStep(),
       llvm::cl::desc("list all trained parameters, and all items of an error (-v)")};
 };
 
@@ -45,8 +46,12 @@ struct ImportOptions : Group {
 struct RecogniseOptions : Group {
   using Group::Group;
 
-  Option<uint64_t> seed{parent, "seed", llvm::cl::desc("seed of the random numbers of Dropout (0)"),
-                        llvm::cl::init(0), llvm::cl::value_desc("N")};
+  Option<uint64_t> seed{parent,
+                        "seed",
+                        ofStep(),
+                        llvm::cl::desc("seed of the random numbers of Dropout (0)"),
+                        llvm::cl::init(0),
+                        llvm::cl::value_desc("N")};
   WordOption<LossMean> lossMean{parent, "loss-mean",
                                 llvm::cl::desc("average the loss over the labels of all ranks, or "
                                                "over each rank's labels and then over ranks"),
@@ -61,30 +66,36 @@ struct PrecisionOptions : Group {
   using Group::Group;
 
   WordOption<Precision> stored{
-      parent, "precision",
+      parent, "precision", appliesIf(needs::training),
       llvm::cl::desc("store parameters, gradients and activations in 16 bits (fp32)"),
       llvm::cl::init(Precision::F32)};
   WordOption<HalfPrecision> frozen{
-      parent, "frozen-precision",
+      parent, "frozen-precision", appliesIf(needs::bits32, needs::frozenParameters),
       llvm::cl::desc(
           "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)")};
-  Option<double> lossScale{parent, "loss-scale",
+  Option<double> lossScale{parent, "loss-scale", appliesIf(needs::training, needs::fp16),
                            llvm::cl::desc("fp16: fixed loss scale; 0: dynamic (0)"),
                            llvm::cl::init(0.0)};
   Option<double> initialLossScale{
-      parent, "initial-loss-scale",
+      parent, "initial-loss-scale", appliesIf(needs::fp16, needs::dynamicScale),
       llvm::cl::desc("fp16: initial value of the dynamic loss scale (65536)"),
       llvm::cl::init(65536.0)};
-  Option<double> minLossScale{parent, "min-loss-scale",
+  Option<double> minLossScale{parent, "min-loss-scale", appliesIf(needs::fp16, needs::dynamicScale),
                               llvm::cl::desc("fp16: minimum of the dynamic loss scale (1)"),
                               llvm::cl::init(1.0)};
   Option<unsigned> lossScaleWindow{
-      parent, "loss-scale-window",
+      parent,
+      "loss-scale-window",
+      appliesIf(needs::fp16, needs::dynamicScale),
       llvm::cl::desc("fp16: steps without overflow after which the scale doubles (1000)"),
-      llvm::cl::init(1000), llvm::cl::value_desc("N")};
+      llvm::cl::init(1000),
+      llvm::cl::value_desc("N")};
   Option<unsigned> lossScaleHysteresis{
-      parent, "loss-scale-hysteresis",
-      llvm::cl::desc("fp16: overflows after which the scale halves (1)"), llvm::cl::init(1),
+      parent,
+      "loss-scale-hysteresis",
+      appliesIf(needs::fp16, needs::dynamicScale),
+      llvm::cl::desc("fp16: overflows after which the scale halves (1)"),
+      llvm::cl::init(1),
       llvm::cl::value_desc("N")};
 };
 

@@ -13,23 +13,34 @@ struct PlaceOptions : Group {
   using Group::Group;
 
   WordOption<OrAuto<Checkpoint>> checkpoint{
-      parent, "checkpoint",
+      parent, "checkpoint", appliesIf(needs::training, needs::noSlots),
       llvm::cl::desc(
           "activation checkpointing: save everything that backward reads (none), or only the "
           "values between layers (layer) or between groups of layers (sqrt) and recompute the "
           "rest; auto: decide for each value, within a budget (none; with a budget auto)"),
       llvm::cl::value_desc("none|layer|sqrt|auto")};
   Option<uint64_t> checkpointSlots{
-      parent, "checkpoint-slots",
+      parent,
+      "checkpoint-slots",
+      appliesIf(needs::training),
       llvm::cl::desc("save the inputs of at most N layers at a time (0: see --checkpoint)"),
-      llvm::cl::init(0), llvm::cl::value_desc("N")};
+      llvm::cl::init(0),
+      llvm::cl::value_desc("N")};
   Option<bool> partitionActivations{
-      parent, "partition-activations",
+      parent, "partition-activations", appliesIf(needs::training),
       llvm::cl::desc("divide saved activations over the ranks along tensor, which hold them alike "
                      "(Pa of ZeRO-R); an error for data-parallel ranks, whose activations differ")};
-  Option<unsigned> stage{parent, "zero-stage", llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
-                         llvm::cl::init(0), llvm::cl::value_desc("N")};
-  Option<unsigned> ranks{parent, "ranks", llvm::cl::desc("data-parallel ranks"), llvm::cl::init(1),
+  Option<unsigned> stage{parent,
+                         "zero-stage",
+                         appliesIf(needs::givenStage),
+                         llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
+                         llvm::cl::init(0),
+                         llvm::cl::value_desc("N")};
+  Option<unsigned> ranks{parent,
+                         "ranks",
+                         appliesIf(needs::noMesh),
+                         llvm::cl::desc("data-parallel ranks"),
+                         llvm::cl::init(1),
                          llvm::cl::value_desc("N")};
   Option<unsigned> ranksPerNode{
       parent, "ranks-per-node",
@@ -37,19 +48,24 @@ struct PlaceOptions : Group {
                      "between nodes of N ranks (0: all ranks in order)"),
       llvm::cl::init(0), llvm::cl::value_desc("N")};
   WordOption<ShardParams> shardParams{
-      parent, "shard-params",
+      parent,
+      "shard-params",
+      appliesIf(needs::givenStage, needs::stage3),
       llvm::cl::desc("stage 3: shard parameters over all ranks, or over those of each node, which "
                      "--ranks-per-node counts, so that no gather crosses between nodes (all)"),
-      llvm::cl::init(ShardParams::All), llvm::cl::value_desc("all|node")};
+      llvm::cl::init(ShardParams::All),
+      llvm::cl::value_desc("all|node")};
   Option<ByteSize> bucketBytes{parent, "bucket-bytes",
                                llvm::cl::desc("maximum size of a bucket of parameters (25MB)"),
                                llvm::cl::init(ByteSize{25000000})};
   Option<ByteSize> persistUnder{
-      parent, "persist-under",
+      parent, "persist-under", appliesIf(needs::givenStage, needs::stage3),
       llvm::cl::desc("stage 3: do not shard parameters smaller than this (0)"),
       llvm::cl::init(ByteSize{0})};
   WordOption<OrAuto<MicroBatchOrder>> microBatchOrder{
-      parent, "micro-batch-order",
+      parent,
+      "micro-batch-order",
+      appliesIf(needs::training, needs::microBatches),
       llvm::cl::desc("run each micro-batch as a whole (horizontal), or each part of the step for "
                      "all micro-batches, which fetches parameters once a step but saves the "
                      "activations of all of them (vertical); auto: chosen within a budget "
@@ -70,21 +86,30 @@ struct OffloadOptions : Group {
                      "ranks (stage 3); auto: chosen within a budget (device)"),
       llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> gradients{
-      parent, "offload-gradients",
+      parent,
+      "offload-gradients",
+      appliesIf(needs::training),
       llvm::cl::desc("tier of summed gradients until the update; auto: chosen within a budget "
                      "(device)"),
-      llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
+      llvm::cl::init(OrAuto<Tier>(Tier::Device)),
+      llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> optimizer{
-      parent, "offload-optimizer",
+      parent,
+      "offload-optimizer",
+      appliesIf(needs::training),
       llvm::cl::desc("tier of optimizer state; on host and nvme the host's cores run the update; "
                      "auto: chosen within a budget (device)"),
-      llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
+      llvm::cl::init(OrAuto<Tier>(Tier::Device)),
+      llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> activations{
-      parent, "offload-activations",
+      parent,
+      "offload-activations",
+      appliesIf(needs::training),
       llvm::cl::desc(
           "tier of activations that are saved for backward: device, host or nvme; auto: decided "
           "for each value, together with recomputation, within a budget (device)"),
-      llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
+      llvm::cl::init(OrAuto<Tier>(Tier::Device)),
+      llvm::cl::value_desc("tier")};
 
   /// The options that a planner may choose.
   std::array<const TierOption *, 4> chosen() const {
@@ -109,7 +134,7 @@ struct OffloadOptions : Group {
 struct PlanOptions : Group {
   using Group::Group;
 
-  Option<ByteSize> memoryBudget{parent, "memory-budget",
+  Option<ByteSize> memoryBudget{parent, "memory-budget", appliesIf(needs::ownBudgets),
                                 llvm::cl::desc("maximum device bytes per rank: choose the fastest "
                                                "plan that fits by the cost model, or fail"),
                                 llvm::cl::init(ByteSize{0})};
@@ -121,7 +146,7 @@ struct PlanOptions : Group {
           "--host-budget: what is offloaded to the host stays in this memory"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> hostBudget{
-      parent, "host-budget",
+      parent, "host-budget", appliesIf(needs::ownBudgets),
       llvm::cl::desc("maximum bytes of host memory per rank for offloaded values (0: no limit)"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> nvmeBudget{
@@ -135,7 +160,7 @@ struct PlanOptions : Group {
           "and another one fits"),
       llvm::cl::init(10)};
   Option<ByteSize> activationBudget{
-      parent, "activation-budget",
+      parent, "activation-budget", appliesIf(needs::training),
       llvm::cl::desc("maximum bytes of the memory budget for inputs and for activations that are "
                      "saved for backward"),
       llvm::cl::init(ByteSize{0})};
@@ -144,16 +169,16 @@ struct PlanOptions : Group {
       llvm::cl::desc("bytes that may be added to the peak of live bytes so that gathers start "
                      "early and gradients are reduced beside kernels (0; for GPUs --bucket-bytes)"),
       llvm::cl::init(ByteSize{0})};
-  WordOption<ZeroMode> zero{parent, "zero",
+  WordOption<ZeroMode> zero{parent, "zero", appliesIf(needs::training),
                             llvm::cl::desc("with a budget: auto chooses stage, parameters that are "
                                            "not sharded, buckets and recomputation together")};
   Option<std::string> machine{
-      parent, "machine",
+      parent, "machine", appliesIf(needs::timedPlan),
       llvm::cl::desc("the machine whose speed plans assume: a preset or a file "
                      "written by zero-run --calibrate (cpu, for GPUs h100)"),
       llvm::cl::value_desc("name|file")};
   Option<std::string> profile{
-      parent, "profile",
+      parent, "profile", appliesIf(needs::timedPlan),
       llvm::cl::desc("a report of zero-run --profile --report-json: plan with its times of kernels "
                      "instead of those that --machine gives"),
       llvm::cl::value_desc("report.json")};
@@ -183,16 +208,16 @@ struct PartitionOptions : Group {
   using Group::Group;
 
   WordOption<GradReduce> gradReduce{
-      parent, "grad-reduce",
+      parent, "grad-reduce", appliesIf(needs::training, needs::lateSums, needs::microBatches),
       llvm::cl::desc("stages 0 and 1, or a vertical order of micro-batches: sum gradients over "
                      "ranks after the last micro-batch or after each (last)"),
       llvm::cl::init(GradReduce::Last)};
   WordOption<Precision> reduceDtype{
-      parent, "reduce-dtype",
+      parent, "reduce-dtype", appliesIf(needs::training, needs::bits16),
       llvm::cl::desc("element type in which 16-bit gradients are summed over ranks (fp32)"),
       llvm::cl::init(Precision::F32)};
   Option<bool> reshardRecomputed{
-      parent, "reshard-recomputed",
+      parent, "reshard-recomputed", appliesIf(needs::training, needs::stage3, needs::recomputation),
       llvm::cl::desc("stage 3 with --checkpoint: gather the parameters of a recomputed layer again "
                      "for its backward instead of keeping them: less memory, more gathers")};
 };

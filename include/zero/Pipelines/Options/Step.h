@@ -14,34 +14,45 @@ namespace zero::phase {
 struct StepOptions : Group {
   using Group::Group;
 
-  Option<std::string> optimizer{parent, "optimizer", llvm::cl::desc(optimizerNames()),
-                                llvm::cl::init("adamw"), llvm::cl::value_desc("name")};
+  Option<std::string> optimizer{parent,
+                                "optimizer",
+                                ofStep(),
+                                llvm::cl::desc(optimizerNames()),
+                                llvm::cl::init("adamw"),
+                                llvm::cl::value_desc("name")};
   OptimizerFlags hyperparameters{parent};
   ListOption<std::string> noDecay{
-      parent, "no-decay", llvm::cl::desc("no weight decay for parameters that match these globs"),
+      parent, "no-decay", ofStep(needs::training),
+      llvm::cl::desc("no weight decay for parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> paramGroups{
-      parent, "param-group",
+      parent, "param-group", ofStep(needs::training),
       llvm::cl::desc("settings of parameters that match a glob: weight-decay=X, lr-scale=Y or "
                      "both, joined by ':'; the first matching group applies"),
       llvm::cl::value_desc("pattern:key=X,...")};
   WordOption<ScheduleKind> schedule{
-      parent, "lr-schedule",
+      parent, "lr-schedule", ofStep(needs::training),
       llvm::cl::desc("learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),
       llvm::cl::init(ScheduleKind::Constant)};
-  Option<uint64_t> warmupSteps{parent, "warmup-steps",
+  Option<uint64_t> warmupSteps{parent,
+                               "warmup-steps",
+                               ofStep(needs::training),
                                llvm::cl::desc("steps in which the learning rate rises from 0"),
-                               llvm::cl::init(0), llvm::cl::value_desc("N")};
+                               llvm::cl::init(0),
+                               llvm::cl::value_desc("N")};
   Option<uint64_t> totalSteps{
-      parent, "total-steps",
+      parent,
+      "total-steps",
+      ofStep(needs::training),
       llvm::cl::desc("linear, cosine: step after which the learning rate is constant"),
-      llvm::cl::init(0), llvm::cl::value_desc("N")};
+      llvm::cl::init(0),
+      llvm::cl::value_desc("N")};
   Option<double> minLearningRate{
-      parent, "min-lr-ratio",
+      parent, "min-lr-ratio", ofStep(needs::training),
       llvm::cl::desc("linear, cosine: final learning rate as a fraction of --lr (0)"),
       llvm::cl::init(0.0)};
   Option<double> clipNorm{
-      parent, "clip-norm",
+      parent, "clip-norm", ofStep(needs::training),
       llvm::cl::desc("scale gradients down to this global norm (0: do not clip)"),
       llvm::cl::init(0.0)};
   WordOption<NonFinite> nonFinite{
@@ -50,8 +61,11 @@ struct StepOptions : Group {
                      "parameter, or skip, which changes no state; fp16 always skips (stop)"),
       llvm::cl::init(NonFinite::Stop)};
   Option<uint64_t> microBatches{
-      parent, "micro-batches",
-      llvm::cl::desc("micro-batches whose gradients one step accumulates (1)"), llvm::cl::init(1),
+      parent,
+      "micro-batches",
+      appliesIf(needs::training),
+      llvm::cl::desc("micro-batches whose gradients one step accumulates (1)"),
+      llvm::cl::init(1),
       llvm::cl::value_desc("N")};
 
   /// The requested optimizer and its hyperparameters.
@@ -86,15 +100,21 @@ struct KernelOptions : Group {
                                            "GPU kernels on the CPU, for tests) (cpu)"),
                             llvm::cl::init(Device::Cpu)};
   Option<unsigned> threadsPerRank{
-      parent, "threads-per-rank",
+      parent,
+      "threads-per-rank",
+      appliesIf(needs::cpuRanks),
       llvm::cl::desc("threads of a rank that the workspace is planned for (1); matrix products "
                      "with another number of threads differ in the last bits"),
-      llvm::cl::init(1), llvm::cl::value_desc("N")};
+      llvm::cl::init(1),
+      llvm::cl::value_desc("N")};
   Option<std::string> targetCpu{
-      parent, "target-cpu",
+      parent,
+      "target-cpu",
+      appliesIf(needs::cpuKernels),
       llvm::cl::desc("processor of the kernels: native, a level such as x86-64-v3, or a processor "
                      "such as znver4 (native)"),
-      llvm::cl::init("native"), llvm::cl::value_desc("cpu")};
+      llvm::cl::init("native"),
+      llvm::cl::value_desc("cpu")};
 };
 
 } // namespace zero::phase

@@ -1,0 +1,129 @@
+//===- AppliesIf.cpp - conditions of options ------------------------------===//
+
+#include "zero/Pipelines/PhaseOptions.h"
+
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static std::string textIf(bool isInTheWay, const Twine &text) {
+  return isInTheWay ? text.str() : "";
+}
+
+/// "--precision=fp32".
+template <typename T>
+static std::string textOf(const phase::Group::Option<T> &option) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "--" << option.ArgStr << "=";
+  if constexpr (std::is_same_v<T, double>)
+    os << llvm::format("%g", option.getValue());
+  else
+    os << option.getValue();
+  return text;
+}
+
+namespace needs {
+
+std::string training(const PhaseOptions &options, StringRef) {
+  return textIf(options.import.forwardOnly, "--forward-only, which trains nothing");
+}
+
+std::string givenStage(const PhaseOptions &options, StringRef) {
+  return textIf(options.plan.isAuto(), "--zero=auto, which chooses it");
+}
+
+std::string stage3(const PhaseOptions &options, StringRef) {
+  return textIf(options.place.stage < 3 && !options.plan.isAuto(),
+                textOf(options.place.stage) + ", which does not shard parameters");
+}
+
+std::string microBatches(const PhaseOptions &options, StringRef) {
+  return textIf(options.step.microBatches == 1, textOf(options.step.microBatches));
+}
+
+std::string lateSums(const PhaseOptions &options, StringRef) {
+  const bool isHorizontal = options.place.microBatchOrder.is(MicroBatchOrder::Horizontal);
+  return textIf(options.place.stage >= 2 && isHorizontal,
+                textOf(options.place.stage) + ", which reduces each micro-batch");
+}
+
+std::string recomputation(const PhaseOptions &options, StringRef) {
+  return textIf(options.checkpointMode().is(Checkpoint::None) && options.place.checkpointSlots == 0,
+                "no layer recomputed: expected --checkpoint");
+}
+
+std::string noSlots(const PhaseOptions &options, StringRef) {
+  return textIf(options.place.checkpointSlots.hasValue(), "--checkpoint-slots");
+}
+
+std::string bits16(const PhaseOptions &options, StringRef) {
+  return textIf(options.precision.stored == Precision::F32, textOf(options.precision.stored));
+}
+
+std::string bits32(const PhaseOptions &options, StringRef) {
+  return textIf(options.precision.stored != Precision::F32,
+                textOf(options.precision.stored) + ", which stores all parameters in 16 bits");
+}
+
+std::string fp16(const PhaseOptions &options, StringRef) {
+  return textIf(options.precision.stored != Precision::F16, textOf(options.precision.stored));
+}
+
+std::string dynamicScale(const PhaseOptions &options, StringRef) {
+  return textIf(options.precision.lossScale != 0, textOf(options.precision.lossScale));
+}
+
+std::string frozenParameters(const PhaseOptions &options, StringRef) {
+  const auto &import = options.import;
+  return textIf(import.trainable.empty() && import.freeze.empty() && import.freezeAllBut.empty(),
+                "nothing frozen: none of --freeze, --freeze-all-but and --trainable is given");
+}
+
+std::string noList(const PhaseOptions &options, StringRef) {
+  return textIf(!options.import.trainable.empty(),
+                "--trainable, which lists the trained parameters");
+}
+
+std::string noMesh(const PhaseOptions &options, StringRef) {
+  return textIf(!options.shard.mesh.empty(), "--mesh, whose axis data it is");
+}
+
+std::string cpuRanks(const PhaseOptions &options, StringRef) {
+  return textIf(options.kernels.device != Device::Cpu, textOf(options.kernels.device));
+}
+
+std::string cpuKernels(const PhaseOptions &options, StringRef) {
+  const auto &device = options.kernels.device;
+  if (device == Device::Cuda)
+    return textIf(!options.offload.any(),
+                  textOf(device) + ", unless something is offloaded to the host");
+  return textIf(device == Device::Simulated, textOf(device));
+}
+
+std::string ownBudgets(const PhaseOptions &options, StringRef) {
+  return textIf(options.plan.sharesMemory(),
+                "--ram-budget, which limits the device and the host together");
+}
+
+std::string timedPlan(const PhaseOptions &options, StringRef) {
+  const phase::PlanOptions &plan = options.plan;
+  const bool isPlanned = plan.limitsMemory() || plan.activationBudget != 0 || plan.isAuto() ||
+                         options.offload.any() || plan.prefetchBytes.hasValue() ||
+                         options.kernels.device == Device::Cuda;
+  return textIf(!isPlanned, "no --memory-budget, --activation-budget, --zero=auto, --offload-... "
+                            "or --prefetch-bytes");
+}
+
+std::string hyperparameter(const PhaseOptions &options, StringRef name) {
+  const OptimizerDefinition *definition = findOptimizer(options.step.optimizer);
+  return definition && !definition->find(name)
+             ? textOf(options.step.optimizer) + ", which has " + definition->flags()
+             : "";
+}
+
+} // namespace needs
+
+} // namespace zero
