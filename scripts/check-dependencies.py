@@ -5,15 +5,18 @@ usage: check-dependencies.py [ROOT]
 
 - Every #include of lib, include, dialects, runtime and tools must be allowed by the
   dependency rules below (RULES).
+- No module of python/zero imports itself through others.
 - Main files have fewer than 60 lines, all files at most 600.
 - No file contains a path that exists on one machine only.
 
 Prints each violation, and exits with 1 if there is one.
 """
 
+import ast
 import os
 import re
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 COMPILER = ["Flags", "Options", "Frontends", "Import", "Ops", "StableHlo", "Optimizers", "Analysis", "Planning",
@@ -213,6 +216,32 @@ def check_file(root, file):
             yield f"{path}:{number}: path of one machine: '{line[match.start():].strip()}'"
 
 
+def imports_of(node, package):
+    """The modules that `node` and what is inside it may import relative to `package`, as paths
+    without a suffix. What is under TYPE_CHECKING does not run."""
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.ImportFrom) and node.level:
+        place = [package, *package.parents][node.level - 1].joinpath(*(node.module or "").split("."))
+        yield from [place, *(place / alias.name for alias in node.names)]
+    for inner in ast.iter_child_nodes(node):
+        yield from imports_of(inner, package)
+
+
+def check_python(root):
+    """Imports inside functions count: a cycle that they hide is one of the design."""
+    modules = {file.parent if file.stem == "__init__" else file.with_suffix(""): file
+               for file in sorted((root / "python/zero").rglob("*.py"))}
+    imports = {name: [to for to in imports_of(ast.parse(file.read_bytes()), file.parent)
+                      if to in modules and to not in name.parents and to != name]
+               for name, file in modules.items()}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        cycle = " to ".join(modules[name].name for name in error.args[1])
+        yield f"{modules[error.args[1][0]].relative_to(root)}: import cycle from {cycle}"
+
+
 def sources(root):
     """Every source file under `root` except hidden and generated ones, sorted."""
     for directory, inner, names in os.walk(root):
@@ -226,6 +255,7 @@ def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
     files = list(sources(root))
     violations = [text for file in files for text in check_file(root, file)]
+    violations += check_python(root)
     print("\n".join([*violations, f"{len(files)} files, {len(violations)} violations"]))
     sys.exit(bool(violations))
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .jax_export import from_jax
     from .lora_layers import lora
     from .onnx_export import export
-    from .program import Program, Report, Simulation, load
-    from .session import History, Session, StepResult
+    from .program import Report, Simulation
+    from .session import History, Program, Session, StepResult, load
     from .state import read_weights
     from .stored import without_weights
     from .torch_export import from_torch
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # The rest is imported when it is used: JAX and PyTorch take seconds, and few programs have both;
 # the exporters need neither the extension nor the tools.
 _PLACES = {
-    "compile": "compiler", "emit_onnx": "compiler", "load": "program", "Program": "program",
+    "compile": "compiler", "emit_onnx": "compiler", "load": "session", "Program": "session",
     "Report": "program", "Simulation": "program", "Certificate": "values", "Tier": "values",
     "Value": "values",
     "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from .errors import CompileError
 from .exported import Export
 from .flags import arguments_of
-from .program import Program, temporary_folder
+from .program import temporary_folder
+from .session import Program
 from .tools import run_tool
 
 if TYPE_CHECKING:

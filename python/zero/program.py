@@ -72,6 +72,8 @@ class Program:
         log: what the compiler has printed.
     """
 
+    _begin = None  # the class Session: session.py, which imports this module, sets it
+
     def __init__(self, path, *, plan=None, report=None, weights=None, log="", rebuild=None,
                  folder=None):
         self.path = None if path is None else Path(path)
@@ -197,8 +199,7 @@ class Program:
 
     def session(self, **keywords) -> Session:
         """A zero.Session of this program, with its keywords."""
-        from .session import Session
-        return Session(self, **keywords)
+        return self._begin(self, **keywords)
 
     def save(self, path) -> Path:
         """Writes the executable to a file; returns the path.

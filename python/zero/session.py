@@ -16,6 +16,7 @@ from .batches import passes
 from .dataset import Dataset, one_batch
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
 from .interrupt import Interrupt
+from .program import Program, load
 from .progress import progress_of
 from .warn import warn
 from .weights import to_numpy
@@ -121,7 +122,6 @@ class Session:
                  nvme_dir=None, nvme_io=None, timeout=None, allow_nan=False, check_memory=False,
                  pin=None, device=None, gpus=None, gpu_graphs=True, gpu_algorithms=None, verbose=False,
                  progress=None, **for_tests):
-        from .program import Program, load
         self.program = program if isinstance(program, Program) else load(program)
         self._learning_rate = self.program.info["learning_rate"]
         self._steps = 0
@@ -370,6 +370,9 @@ class Session:
         peaks."""
         stats = self._session.stats(rank)
         return {**stats, "volumes": dict(zip(self.program.volumes, stats.pop("volume_elements")))}
+
+
+Program._begin = Session
 
 
 def _find(values, name, what):
