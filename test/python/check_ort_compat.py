@@ -8,10 +8,12 @@ import json
 import sys
 from pathlib import Path
 
+import flatbuffers
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from zero import _ort_checkpoint as ort
 from zero.compat.onnxruntime import (CheckpointError, LinearLRScheduler, OrtValue, TrainingError,
                                      artifacts, onnxblock)
 from zero.compat.onnxruntime.api import CheckpointState, Module, Optimizer
@@ -356,6 +358,30 @@ def check_own_loss(checks, data, work):
         close(checks, f"own loss: {name}", state.parameters[name].grad, truth[f"grad.{name}"], 1e-6)
 
 
+class Shared:
+    """A table that is in the file once, however many lists have it."""
+
+    def __init__(self, kind, **fields):
+        self.table, self.place = kind(), None
+        vars(self.table).update(fields)
+
+    def Pack(self, builder):
+        if self.place is None:
+            self.place = self.table.Pack(builder)
+        return self.place
+
+
+def checkpoint_of_shared_lists():
+    """A file of 8 KB with a million tensors."""
+    moments = [Shared(ort.TensorT, name="moment", dims=[], dataType=1, rawData=[0] * 4)] * 1000
+    states = [Shared(ort.ParameterOptimizerStateT, paramName="x", momentums=moments)] * 1000
+    group = Shared(ort.OptimizerGroupT, groupName="group0", optimizerStates=states)
+    builder = flatbuffers.Builder(1024)
+    file = Shared(ort.CheckpointT, version=2, optimizerGroups=[group])
+    builder.Finish(file.Pack(builder), b"ODTC")
+    return bytes(builder.Output())
+
+
 def check_checkpoints(checks, data, work):
     """Values, properties and files that are damaged."""
     state = CheckpointState.load_checkpoint(data / "ort/mlp/checkpoint")
@@ -378,7 +404,8 @@ def check_checkpoints(checks, data, work):
     raises(checks, "no state", ["load_checkpoint"], CheckpointState, "checkpoint", error=TypeError)
     content = (work / "saved").read_bytes()
     for label, bad, words in (("empty", b"", ["ODTC"]), ("text", b"no checkpoint", ["ODTC"]),
-                              ("half", content[:len(content) // 2], ["damaged or cut off"])):
+                              ("half", content[:len(content) // 2], ["damaged or cut off"]),
+                              ("shared", checkpoint_of_shared_lists(), ["lists overlap"])):
         (work / "bad").write_bytes(bad)
         raises(checks, label, words, CheckpointState.load_checkpoint, work / "bad",
                error=CheckpointError)
