@@ -41,8 +41,8 @@ endfunction()
 
 # Tests that check sources and documents; the others compile or train models.
 set(checks docs/c-api docs/docs docs/flags docs/passes tools/arrows tools/format tools/guards
-  tools/help tools/list-optimizers tools/new-pass tools/option-words tools/optimizers-once
-  tools/tidy tools/update-checks)
+  tools/help tools/list-optimizers tools/new-op tools/new-optimizer tools/new-pass
+  tools/option-words tools/optimizers-once tools/tidy tools/update-checks)
 list(JOIN checks "|" checks)
 zero_check(check-zero-fast "Run the tests that need no training"
   "--filter=[.]mlir$|(${checks})[.]test$")
