@@ -45,9 +45,9 @@ RULES = {
     # Machine descriptions are files that the runtime writes.
     "Machine": ["Planning", "runtime/format", "runtime/verify"],
     # The model's constants become state symbols, so Import knows both dialects.
-    # Checkpoints of onnxruntime-training are files that the runtime reads, too.
-    "Import": [*DIALECTS, *MLIR, "Options", "onnx", "protobuf", CHECKED, "runtime/io/ort_checkpoint.h",
-               "runtime/support"],
+    # Models and checkpoints of onnxruntime-training are files that the runtime reads, too.
+    "Import": [*DIALECTS, *MLIR, "Options", "onnx", "protobuf", CHECKED, "runtime/io/onnx_wire.h",
+               "runtime/io/ort_checkpoint.h", "runtime/support"],
     # One directory per front end. They give the importer the list of supported operators.
     "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops", "Pipelines"],
     # The description of a kernel that costs, emitter and library share.

@@ -2,6 +2,7 @@
 
 #include "WireScan.h"
 
+#include "runtime/io/onnx_wire.h"
 #include "zero/Import/Import.h"
 
 #include "google/protobuf/io/coded_stream.h"
@@ -17,29 +18,17 @@ using google::protobuf::io::CodedInputStream;
 
 namespace zero::importer {
 
-/// Calls `visit(field, range)` for each length-delimited field of the message at
-/// `range`; false if the message is broken.
-static bool forEachBlock(llvm::StringRef file, ByteRange range,
+/// Calls `visit(field, range)` for each length-delimited field of the message at `range`, up to one
+/// that is broken.
+static void forEachBlock(llvm::StringRef file, ByteRange range,
                          llvm::function_ref<void(int, ByteRange)> visit) {
-  CodedInputStream input(reinterpret_cast<const uint8_t *>(file.data()) + range.offset,
-                         static_cast<int>(range.bytes));
-  while (uint32_t tag = input.ReadTag()) {
-    if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
-      if (!WireFormatLite::SkipField(&input, tag))
-        return false;
-      continue;
-    }
-    uint32_t length = 0;
-    if (!input.ReadVarint32(&length))
-      return false;
-    uint64_t at = input.CurrentPosition();
-    if (length > range.bytes - at)
-      return false;
-    visit(WireFormatLite::GetTagFieldNumber(tag), {range.offset + at, length});
-    if (!input.Skip(static_cast<int>(length)))
-      return false;
-  }
-  return input.ConsumedEntireMessage();
+  (void)rt::forEachField({file.bytes_begin(), file.size()},
+                         {range.offset, range.offset + range.bytes},
+                         [&](const rt::WireField &field) {
+                           if (field.isBlock)
+                             visit(field.number, {field.block.begin, field.block.size()});
+                           return rt::Status();
+                         });
 }
 
 /// The last block of `field` of the message at `range`, as Protobuf's merge rule

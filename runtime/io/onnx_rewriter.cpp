@@ -15,22 +15,12 @@ static constexpr int kMaxDepth = 100;
 /// Offsets of external data, as exporters align them.
 static constexpr uint64_t kAlignment = 64;
 
-// Fields of onnx.proto that matter here.
-enum TensorField {
-  kDims = 1,
-  kDataType = 2,
-  kFloatData = 4,
-  kInt32Data = 5,
-  kInt64Data = 7,
-  kTensorName = 8,
-  kRawData = 9,
-  kDoubleData = 10,
-  kExternalData = 13,
-  kDataLocation = 14
+// kTensorDims and the others.
+enum FieldNumber {
+#define ONNX_FIELD(message, field, number, content) k##message##field = number,
+#include "runtime/io/onnx_fields.def"
+#undef ONNX_FIELD
 };
-enum TrainingField { kAlgorithm = 2 };
-enum NodeField { kOutput = 2, kOpType = 4, kDomain = 7 };
-enum EntryField { kKey = 1, kValue = 2 };
 
 OnnxRewriter::OnnxRewriter(std::span<const uint8_t> file, const std::string &path, int trainingInfo,
                            const std::vector<std::string> &dataFiles,
@@ -43,19 +33,12 @@ OnnxRewriter::OnnxRewriter(std::span<const uint8_t> file, const std::string &pat
 }
 
 OnnxRewriter::Kind OnnxRewriter::childKind(Kind kind, int field) {
-  static const std::map<std::pair<Kind, int>, Kind> table = {
-      {{Kind::Model, 7}, Kind::Graph},       {{Kind::Model, 20}, Kind::Training},
-      {{Kind::Model, 25}, Kind::Function},   {{Kind::Graph, 1}, Kind::Node},
-      {{Kind::Graph, 5}, Kind::Tensor},      {{Kind::Graph, 15}, Kind::Sparse},
-      {{Kind::Node, 5}, Kind::Attribute},    {{Kind::Attribute, 5}, Kind::Tensor},
-      {{Kind::Attribute, 6}, Kind::Graph},   {{Kind::Attribute, 10}, Kind::Tensor},
-      {{Kind::Attribute, 11}, Kind::Graph},  {{Kind::Attribute, 22}, Kind::Sparse},
-      {{Kind::Attribute, 23}, Kind::Sparse}, {{Kind::Sparse, 1}, Kind::Tensor},
-      {{Kind::Sparse, 2}, Kind::Tensor},     {{Kind::Function, 7}, Kind::Node},
-      {{Kind::Training, 1}, Kind::Graph},    {{Kind::Training, 2}, Kind::Graph},
-  };
-  auto it = table.find({kind, field});
-  return it == table.end() ? Kind::Other : it->second;
+#define ONNX_FIELD(message, name, number, content)                                                 \
+  if (kind == Kind::message && field == number)                                                    \
+    return Kind::content;
+#include "runtime/io/onnx_fields.def"
+#undef ONNX_FIELD
+  return Kind::Other;
 }
 
 std::string OnnxRewriter::textAt(WireRange range) const {
@@ -86,7 +69,7 @@ Status OnnxRewriter::rewrite(Kind kind, WireRange range, Context context,
     Kind child = field.isBlock ? childKind(kind, field.number) : Kind::Other;
     std::optional<WirePieces> block;
     Context inner = context;
-    inner.isChosen = child == Kind::Training ? infosSeen++ == trainingInfo : context.isChosen;
+    inner.isChosen = child == Kind::TrainingInfo ? infosSeen++ == trainingInfo : context.isChosen;
     inner.isMain = holdsEntries(kind, field, context);
     if (child != Kind::Other)
       ZERO_RT_TRY(rewrite(child, field.block, inner, block));
@@ -108,8 +91,8 @@ bool OnnxRewriter::holdsEntries(Kind kind, const WireField &field, const Context
   switch (kind) {
   case Kind::Model:
     return childKind(kind, field.number) == Kind::Graph;
-  case Kind::Training:
-    return context.isChosen && field.number == kAlgorithm;
+  case Kind::TrainingInfo:
+    return context.isChosen && field.number == kTrainingInfoAlgorithm;
   default:
     return context.isMain && kind == Kind::Graph;
   }
@@ -119,11 +102,11 @@ bool OnnxRewriter::holdsEntries(Kind kind, const WireField &field, const Context
 Status OnnxRewriter::constantName(WireRange node, std::string &name) const {
   std::string output, type, domain;
   ZERO_RT_TRY(forEachField(file, node, [&](const WireField &field) {
-    if (field.number == kOutput && output.empty())
+    if (field.number == kNodeOutput && output.empty())
       output = textAt(field.block);
-    else if (field.number == kOpType)
+    else if (field.number == kNodeOpType)
       type = textAt(field.block);
-    else if (field.number == kDomain)
+    else if (field.number == kNodeDomain)
       domain = textAt(field.block);
     return Status();
   }));
@@ -139,9 +122,9 @@ Status OnnxRewriter::constantName(WireRange node, std::string &name) const {
 Status OnnxRewriter::readLocation(WireRange range, Tensor &tensor) const {
   std::string key, value;
   ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) {
-    if (field.number == kKey)
+    if (field.number == kStringStringEntryKey)
       key = textAt(field.block);
-    else if (field.number == kValue)
+    else if (field.number == kStringStringEntryValue)
       value = textAt(field.block);
     return Status();
   }));
@@ -152,32 +135,32 @@ Status OnnxRewriter::readLocation(WireRange range, Tensor &tensor) const {
 Status OnnxRewriter::readTensor(WireRange range, Tensor &tensor) const {
   return forEachField(file, range, [&](const WireField &field) -> Status {
     switch (field.number) {
-    case kDims:
+    case kTensorDims:
       if (field.isBlock)
         return readVarints(file, field.block, tensor.dims);
       tensor.dims.push_back(field.value);
       return {};
-    case kDataType:
+    case kTensorDataType:
       tensor.type = field.value;
       return {};
     case kTensorName:
       tensor.name = textAt(field.block);
       return {};
-    case kRawData:
+    case kTensorRawData:
       tensor.raw = field.block;
       return {};
-    case kInt32Data:
-    case kInt64Data:
+    case kTensorInt32Data:
+    case kTensorInt64Data:
       tensor.isList = true;
       return {};
-    case kFloatData:
-    case kDoubleData:
+    case kTensorFloatData:
+    case kTensorDoubleData:
       tensor.typed = field.block;
       tensor.typedBlocks += field.isBlock ? 1 : 2;
       return {};
-    case kExternalData:
+    case kTensorExternalData:
       return readLocation(field.block, tensor);
-    case kDataLocation:
+    case kTensorDataLocation:
       tensor.isExternal = field.value == 1;
       return {};
     default:
@@ -247,13 +230,13 @@ Status OnnxRewriter::replaceValues(WireRange range, const Tensor &tensor, size_t
 /// New values in place of a list of integers, whose bytes depend on them.
 Status OnnxRewriter::replaceList(WireRange range, size_t entry, WirePieces &result) const {
   ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) {
-    if (field.number != kInt32Data && field.number != kInt64Data)
+    if (field.number != kTensorInt32Data && field.number != kTensorInt64Data)
       result.old(field.whole);
     return Status();
   }));
   WirePieces values;
   values.tensor(entry, entries[entry].elements() * sizeOf(stored[entry]));
-  result.field(kRawData, std::move(values));
+  result.field(kTensorRawData, std::move(values));
   return {};
 }
 
@@ -323,15 +306,15 @@ Status OnnxRewriter::moveExternal(WireRange range, const Tensor &tensor,
     location.erase("checksum"); // of the old values
   external.push_back(std::move(moved));
   ZERO_RT_TRY(forEachField(file, range, [&](const WireField &field) {
-    if (field.number != kExternalData)
+    if (field.number != kTensorExternalData)
       result.old(field.whole);
     return Status();
   }));
   for (const auto &[key, value] : location) {
     WirePieces pair;
-    pair.field(kKey, key);
-    pair.field(kValue, value);
-    result.field(kExternalData, std::move(pair));
+    pair.field(kStringStringEntryKey, key);
+    pair.field(kStringStringEntryValue, value);
+    result.field(kTensorExternalData, std::move(pair));
   }
   return {};
 }

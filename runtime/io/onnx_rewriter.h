@@ -26,7 +26,18 @@ public:
 
 private:
   /// The messages that may hold a tensor.
-  enum class Kind { Model, Graph, Node, Attribute, Tensor, Sparse, Function, Training, Other };
+  enum class Kind {
+    Model,
+    Graph,
+    Node,
+    Attribute,
+    Tensor,
+    SparseTensor,
+    Function,
+    TrainingInfo,
+    StringStringEntry,
+    Other
+  };
   static Kind childKind(Kind kind, int field);
 
   /// A TensorProto, as far as it matters here.

@@ -124,4 +124,22 @@ TEST(ShapeBindingsTest, Refuses) {
   }
 }
 
+/// `message` has the field `name`, with this number and messages of the kind `content`.
+void expectField(const google::protobuf::Descriptor *message, std::string name, int number,
+                 llvm::StringRef content) {
+  name[0] = llvm::toLower(name[0]);
+  const auto *field = message->FindFieldByCamelcaseName(name);
+  ASSERT_TRUE(field) << message->name() << " has no field " << name;
+  EXPECT_EQ(field->number(), number) << message->name() << "." << name;
+  EXPECT_EQ(field->message_type() ? std::string(field->message_type()->name()) : "OtherProto",
+            (content + "Proto").str());
+}
+
+TEST(OnnxFields, AreThoseOfOnnx) {
+#define ONNX_FIELD(message, name, number, content)                                                 \
+  expectField(::onnx::message##Proto::descriptor(), #name, number, #content);
+#include "runtime/io/onnx_fields.def"
+#undef ONNX_FIELD
+}
+
 } // namespace
