@@ -97,10 +97,8 @@ std::string cpuRanks(const PhaseOptions &options, StringRef) {
 
 std::string cpuKernels(const PhaseOptions &options, StringRef) {
   const auto &device = options.kernels.device;
-  if (device == Device::Cuda)
-    return textIf(!options.offload.any(),
-                  textOf(device) + ", unless something is offloaded to the host");
-  return textIf(device == Device::Simulated, textOf(device));
+  return textIf(device == Device::Cuda && !options.offload.any(),
+                textOf(device) + ", unless something is offloaded to the host");
 }
 
 std::string ownBudgets(const PhaseOptions &options, StringRef) {

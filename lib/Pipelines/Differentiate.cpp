@@ -16,10 +16,9 @@ using namespace zero;
 static void addExpandAttention(OpPassManager &pm, const PhaseOptions &options) {
   ExpandAttentionOptions expand;
   const bool isFused = options.differentiate.attention == AttentionKernels::Fused;
-  const Device device = options.kernels.device;
-  if (isFused && device == Device::Cpu)
+  if (isFused && options.kernels.device == Device::Cpu)
     return;
-  if (isFused && device == Device::Cuda)
+  if (isFused)
     expand.widest = kGpuAttentionWidth;
   pm.addNestedPass<func::FuncOp>(createExpandAttention(expand));
 }

@@ -19,7 +19,6 @@ void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
   if (options.device == Device::Cpu)
     buildCodegenPipeline(pm, options.threadsPerRank, options.targetCpu.getValue());
   else
-    buildGpuCodegenPipeline(pm, /*simulated=*/options.device == Device::Simulated,
-                            all.offload.any() ? StringRef(options.targetCpu.getValue()) : "");
+    buildGpuCodegenPipeline(pm, all.offload.any() ? StringRef(options.targetCpu.getValue()) : "");
   pm.addPass(createVerifyKernels());
 }

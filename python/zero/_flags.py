@@ -136,9 +136,8 @@ FLAGS = {
         "data-root", "text", "directory",
         "directory of the data files that the model references (that of the model)"),
     "device": Flag(
-        "device", "word", "cpu|cuda|simulated",
-        "device of the kernels: cpu, cuda, or simulated (runs GPU kernels on the CPU, for tests) "
-        "(cpu)"),
+        "device", "word", "cpu|cuda",
+        "device of the kernels: cpu or cuda (cpu)"),
     "disk_read": Flag(
         "disk-read", "bytes", "bytes",
         "read bandwidth of the disk of the nvme tier in bytes per second, for all ranks together "
@@ -409,7 +408,7 @@ class Flags(TypedDict, total=False):
     clip_threshold: float
     dampening: float
     data_root: _Path
-    device: Literal["cpu", "cuda", "simulated"]
+    device: Literal["cpu", "cuda"]
     disk_read: Union[int, str]
     disk_write: Union[int, str]
     eps: float

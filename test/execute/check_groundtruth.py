@@ -1,6 +1,6 @@
 """Trains a graph at every stage and rank count and compares with PyTorch.
 
-usage: check_groundtruth.py DATA WORK GRAPH [--ranks 1,2] [--stages 0,3] [--split] [--device simulated]
+usage: check_groundtruth.py DATA WORK GRAPH [--ranks 1,2] [--stages 0,3] [--split] [--device cuda]
                             [--own-gpus] [--precision bf16] [--steps 4]
                             [--offload params=host,optimizer=nvme] [--limits 1e-3,0.25,5e-3,3e-3]
                             [--flags=--checkpoint=layer,--micro-batches=2]

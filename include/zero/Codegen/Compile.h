@@ -39,12 +39,10 @@ mlir::FailureOr<CompiledKernels> compileKernels(mlir::ModuleOp module,
 void buildCodegenPipeline(mlir::OpPassManager &manager, unsigned threadsPerRank = 1,
                           llvm::StringRef targetCpu = kNativeCpu);
 
-/// The same for kernels on a GPU; compileGpuKernels follows. If `simulated`, the host executes the
-/// threads of a GPU in sequence, and compileKernels follows. With `hostCpu`, a name that
+/// The same for kernels on a GPU; compileGpuKernels follows. With `hostCpu`, a name that
 /// findTargetCpu knows, each native kernel also has a clone for the host, which compileKernels
 /// compiles.
-void buildGpuCodegenPipeline(mlir::OpPassManager &manager, bool simulated,
-                             llvm::StringRef hostCpu = "");
+void buildGpuCodegenPipeline(mlir::OpPassManager &manager, llvm::StringRef hostCpu = "");
 
 } // namespace zero
 

@@ -49,7 +49,7 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
   let options = [Option<"threads", "threads", "unsigned", "1",
                         "threads of a rank that the workspace is planned for">,
                  Option<"device", "device", "::zero::Device", "::zero::Device::Cpu",
-                        "cpu, cuda or simulated; simulated calls the CPU libraries">,
+                        "cpu or cuda">,
                  Option<"targetCpu", "target-cpu", "std::string", "\"native\"",
                         "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
@@ -245,18 +245,6 @@ def LaunchKernels : Pass<"zero-launch-kernels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
-}
-
-def SimulateLaunches : Pass<"zero-simulate-launches", "::mlir::func::FuncOp"> {
-  let summary = "Lower GPU launches to loops over blocks and threads on the CPU";
-  let description = [{
-    Makes a GPU kernel executable on a CPU core. A `gpu.launch` becomes a loop over blocks. In
-    it, each region of code between barriers and shuffles, which may not be in a loop, becomes a
-    loop over threads. Blocks and threads run in order, so a read that a missing barrier would
-    allow too early happens too early here, too.
-  }];
-  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::arith::ArithDialect"];
 }
 
 #endif // ZERO_CODEGEN_PASSES_TD

@@ -52,11 +52,10 @@ inline llvm::ArrayRef<Word<AttentionKernels>> wordsOf(AttentionKernels) {
   return words;
 }
 
-/// The device of kernels. Simulated: the CPU executes the threads of a GPU.
-enum class Device { Cpu, Cuda, Simulated };
+/// The device of kernels.
+enum class Device { Cpu, Cuda };
 inline llvm::ArrayRef<Word<Device>> wordsOf(Device) {
-  static constexpr Word<Device> words[] = {
-      {Device::Cpu, "cpu"}, {Device::Cuda, "cuda"}, {Device::Simulated, "simulated"}};
+  static constexpr Word<Device> words[] = {{Device::Cpu, "cpu"}, {Device::Cuda, "cuda"}};
   return words;
 }
 

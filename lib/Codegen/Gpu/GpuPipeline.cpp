@@ -9,30 +9,27 @@ using namespace mlir;
 
 namespace zero {
 
-void buildGpuCodegenPipeline(OpPassManager &manager, bool simulated, StringRef hostCpu) {
+void buildGpuCodegenPipeline(OpPassManager &manager, StringRef hostCpu) {
   MatchLibraryOptions library;
-  library.device = simulated ? Device::Simulated : Device::Cuda;
+  library.device = Device::Cuda;
   FuseKernelsOptions fusion;
   fusion.forGpu = true;
   BufferizeKernelsOptions buffers;
   buffers.forGpu = true;
   manager.addNestedPass<func::FuncOp>(createAnnotateCosts());
   manager.addPass(createMatchLibrary(library));
-  if (!hostCpu.empty() && !simulated)
+  if (!hostCpu.empty())
     manager.addPass(createCloneHostKernels({hostCpu.str()}));
   manager.addNestedPass<func::FuncOp>(createWidenSums());
   manager.addNestedPass<func::FuncOp>(createFuseKernels(fusion));
   manager.addPass(createBufferizeKernels(buffers));
   manager.addNestedPass<func::FuncOp>(createBlockSums());
-  if (!simulated)
-    manager.addNestedPass<func::FuncOp>(createApproximateFunctions());
+  manager.addNestedPass<func::FuncOp>(createApproximateFunctions());
   manager.addNestedPass<func::FuncOp>(createCollapseLoops());
   manager.addNestedPass<func::FuncOp>(createChooseThreads());
   manager.addNestedPass<func::FuncOp>(createSplitColumnSums());
   manager.addNestedPass<func::FuncOp>(createClampIndices());
   manager.addNestedPass<func::FuncOp>(createLaunchKernels());
-  if (simulated)
-    manager.addNestedPass<func::FuncOp>(createSimulateLaunches());
 }
 
 } // namespace zero

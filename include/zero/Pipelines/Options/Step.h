@@ -96,8 +96,7 @@ struct KernelOptions : Group {
   using Group::Group;
 
   WordOption<Device> device{parent, "device",
-                            llvm::cl::desc("device of the kernels: cpu, cuda, or simulated (runs "
-                                           "GPU kernels on the CPU, for tests) (cpu)"),
+                            llvm::cl::desc("device of the kernels: cpu or cuda (cpu)"),
                             llvm::cl::init(Device::Cpu)};
   Option<unsigned> threadsPerRank{
       parent,
