@@ -25,7 +25,7 @@ exist only inside of phases. The build writes these pages.
 |---|---|---|
 """
 # The phases in order. Passes of lib/Codegen belong to the phase `kernels`.
-PHASES = ["Program", "Import", "Recognise", "Precision", "Shard", "Differentiate", "Step", "Shape", "Kernels",
+PHASES = ["Program", "Import", "Lift", "Recognise", "Precision", "Shard", "Differentiate", "Step", "Shape", "Kernels",
           "Codegen", "Place", "Partition", "Schedule", "Pack", "Emit", "EmitOnnx"]
 PLANNERS = {"zero-plan-tiles", "zero-plan-memory"}
 SECTION = re.compile(r"^### `-([^`]+)`\n\n_(.*)_\n", re.MULTILINE)

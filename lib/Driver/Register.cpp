@@ -13,6 +13,7 @@
 #include "zero/Transforms/EmitOnnx/Passes.h"
 #include "zero/Transforms/Import/Passes.h"
 #include "zero/Transforms/Kernels/Passes.h"
+#include "zero/Transforms/Lift/Passes.h"
 #include "zero/Transforms/Pack/Passes.h"
 #include "zero/Transforms/Partition/Passes.h"
 #include "zero/Transforms/Place/Passes.h"
@@ -41,6 +42,7 @@ void registerPasses() {
   mlir::registerAllPasses();
   registerZeroProgramPasses();
   registerZeroImportPasses();
+  registerZeroLiftPasses();
   registerZeroRecognisePasses();
   registerZeroPrecisionPasses();
   registerZeroShardPasses();

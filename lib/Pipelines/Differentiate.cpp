@@ -4,6 +4,7 @@
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Differentiate/Passes.h"
 #include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Lift/Passes.h"
 #include "zero/Transforms/Recognise/Passes.h"
 
 #include "mlir/Transforms/Passes.h"

@@ -2,6 +2,7 @@
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Lift/Passes.h"
 #include "zero/Transforms/Program/Passes.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- UpdateSearch.h - the search of UpdateAnalysis.cpp --------*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_IMPORT_UPDATESEARCH_H
-#define LIB_TRANSFORMS_IMPORT_UPDATESEARCH_H
+#ifndef LIB_TRANSFORMS_LIFT_UPDATESEARCH_H
+#define LIB_TRANSFORMS_LIFT_UPDATESEARCH_H
 
 #include "UpdateAnalysis.h"
 #include "UpdateNodes.h"
@@ -86,4 +86,4 @@ private:
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_IMPORT_UPDATESEARCH_H
+#endif // LIB_TRANSFORMS_LIFT_UPDATESEARCH_H

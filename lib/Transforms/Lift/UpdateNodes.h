@@ -1,7 +1,7 @@
 //===- UpdateNodes.h - nodes of elementwise updates -------------*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_IMPORT_UPDATENODES_H
-#define LIB_TRANSFORMS_IMPORT_UPDATENODES_H
+#ifndef LIB_TRANSFORMS_LIFT_UPDATENODES_H
+#define LIB_TRANSFORMS_LIFT_UPDATENODES_H
 
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Zero.h"
@@ -57,4 +57,4 @@ LayerScalars sortScalars(const ScalarNodes &scalars, llvm::ArrayRef<mlir::Value>
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_IMPORT_UPDATENODES_H
+#endif // LIB_TRANSFORMS_LIFT_UPDATENODES_H

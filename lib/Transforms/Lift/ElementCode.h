@@ -1,7 +1,7 @@
 //===- ElementCode.h - the code of one element of nodes ---------*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_IMPORT_ELEMENTCODE_H
-#define LIB_TRANSFORMS_IMPORT_ELEMENTCODE_H
+#ifndef LIB_TRANSFORMS_LIFT_ELEMENTCODE_H
+#define LIB_TRANSFORMS_LIFT_ELEMENTCODE_H
 
 #include "dialects/Onnx/Onnx.h"
 
@@ -21,4 +21,4 @@ mlir::Value elementOf(mlir::OpBuilder &builder, mlir::Value value, mlir::IRMappi
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_IMPORT_ELEMENTCODE_H
+#endif // LIB_TRANSFORMS_LIFT_ELEMENTCODE_H

@@ -1,7 +1,7 @@
 //===- GradientCut.h - what a gradient is computed from ---------*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_IMPORT_GRADIENTCUT_H
-#define LIB_TRANSFORMS_IMPORT_GRADIENTCUT_H
+#ifndef LIB_TRANSFORMS_LIFT_GRADIENTCUT_H
+#define LIB_TRANSFORMS_LIFT_GRADIENTCUT_H
 
 #include "dialects/Onnx/Onnx.h"
 
@@ -28,4 +28,4 @@ std::optional<NonlinearCut> findNonlinearCut(mlir::Value gradient,
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_IMPORT_GRADIENTCUT_H
+#endif // LIB_TRANSFORMS_LIFT_GRADIENTCUT_H

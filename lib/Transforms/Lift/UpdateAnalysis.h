@@ -1,7 +1,7 @@
 //===- UpdateAnalysis.h - gradients and updates of a whole step -*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_IMPORT_UPDATEANALYSIS_H
-#define LIB_TRANSFORMS_IMPORT_UPDATEANALYSIS_H
+#ifndef LIB_TRANSFORMS_LIFT_UPDATEANALYSIS_H
+#define LIB_TRANSFORMS_LIFT_UPDATEANALYSIS_H
 
 #include "dialects/Onnx/Onnx.h"
 #include "zero/Analysis/StepFunction.h"
@@ -70,4 +70,4 @@ llvm::FailureOr<LiftedStep> analyseUpdates(mlir::ModuleOp module, mlir::func::Fu
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_IMPORT_UPDATEANALYSIS_H
+#endif // LIB_TRANSFORMS_LIFT_UPDATEANALYSIS_H

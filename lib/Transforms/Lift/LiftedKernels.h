@@ -1,7 +1,7 @@
 //===- LiftedKernels.h - kernels of lifted updates --------------*- C++ -*-===//
 
-#ifndef LIB_TRANSFORMS_IMPORT_LIFTEDKERNELS_H
-#define LIB_TRANSFORMS_IMPORT_LIFTEDKERNELS_H
+#ifndef LIB_TRANSFORMS_LIFT_LIFTEDKERNELS_H
+#define LIB_TRANSFORMS_LIFT_LIFTEDKERNELS_H
 
 #include "UpdateAnalysis.h"
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace zero
 
-#endif // LIB_TRANSFORMS_IMPORT_LIFTEDKERNELS_H
+#endif // LIB_TRANSFORMS_LIFT_LIFTEDKERNELS_H

@@ -9,7 +9,7 @@
 #include "dialects/Zero/Part.h"
 #include "zero/Ops/NodeBuilder.h"
 #include "zero/Optimizers/Kernel.h"
-#include "zero/Transforms/Import/Passes.h"
+#include "zero/Transforms/Lift/Passes.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -28,7 +28,7 @@ using namespace mlir;
 
 namespace zero {
 #define GEN_PASS_DEF_LIFTUPDATES
-#include "include/zero/Transforms/Import/Passes.h.inc"
+#include "include/zero/Transforms/Lift/Passes.h.inc"
 
 namespace {
 /// Rewrites what the analysis found.
