@@ -19,7 +19,7 @@ import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-COMPILER = ["Flags", "Options", "Frontends", "Import", "Ops", "StableHlo", "Optimizers", "Analysis", "Planning",
+COMPILER = ["Flags", "Options", "Frontends", "Import", "Ops", "Programs", "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
             "Report", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
@@ -55,12 +55,12 @@ RULES = {
     # Planners and simulator use the same function for the cost of a kernel on a machine.
     "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine", "runtime/verify"],
     "Ops": [*DIALECTS, *MLIR],
-    # The rules that convert ops of StableHLO to nodes.
-    "StableHlo": [*DIALECTS, *MLIR, "Ops"],
+    # Ops of StableHLO and linalg as nodes.
+    "Programs": [*DIALECTS, *MLIR, "Ops"],
     # Enumerations and their spellings, which flags of tools and options of passes share.
     "Options": ["dialects/Zero", *MLIR, CHECKED],
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
-    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "StableHlo", "Optimizers",
+    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Programs", "Optimizers",
                    "Options", CHECKED, "runtime/support/json_reader.h"],
     # The library that executes a call computes its workspace, and knows which it can load.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",

@@ -3,8 +3,8 @@
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 #include "zero/Transforms/EmitOnnx/Passes.h"
-#include "zero/Transforms/Program/LinalgNodes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"

@@ -1,11 +1,11 @@
 //===- ConvertStableHlo.cpp - StableHLO to nodes --------------------------===//
 //
-// The rules are in lib/StableHlo, one file for each family of ops.
+// The rules are in lib/Programs/StableHlo, one file for each family of ops.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialects/StableHlo/StableHlo.h"
-#include "zero/StableHlo/Convert.h"
+#include "zero/Programs/StableHlo/Convert.h"
 #include "zero/Transforms/Program/Passes.h"
 
 #include "mlir/IR/Remarks.h"

@@ -8,9 +8,9 @@
 
 #include "dialects/TmTensor/TmTensor.h"
 #include "dialects/Zero/Findings.h"
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
+#include "zero/Programs/Linalg/ScatterNodes.h"
 #include "zero/Transforms/Program/Passes.h"
-#include "zero/Transforms/Program/ScatterNodes.h"
 
 #include "llvm/ADT/MapVector.h"
 

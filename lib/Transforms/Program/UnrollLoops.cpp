@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/StableHlo/StableHlo.h"
-#include "zero/StableHlo/Fold.h"
-#include "zero/StableHlo/Limits.h"
+#include "zero/Programs/StableHlo/Fold.h"
+#include "zero/Programs/StableHlo/Limits.h"
 #include "zero/Transforms/Program/Passes.h"
 
 #include "mlir/IR/IRMapping.h"

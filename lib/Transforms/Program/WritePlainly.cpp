@@ -5,7 +5,7 @@
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/CallAttrs.h"
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 

@@ -44,7 +44,8 @@ def UnrollLoops : Pass<"zero-unroll-loops", "::mlir::ModuleOp"> {
 def ConvertStableHlo : Pass<"zero-convert-stablehlo", "::mlir::ModuleOp"> {
   let summary = "Convert the ops of StableHLO and CHLO to nodes";
   let description = [{
-    Each op becomes one or a few `onnx.node` with the same meaning, by a rule of `lib/StableHlo`.
+    Each op becomes one or a few `onnx.node` with the same meaning, by a rule of
+    `lib/Programs/StableHlo`.
     What follows from constants alone is folded, such as the counters of unrolled loops and the
     indices that are computed from them: integers, moved elements, and floats that IEEE 754 rounds
     once. Results of more than 64 KiB are not folded.

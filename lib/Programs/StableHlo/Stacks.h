@@ -5,8 +5,8 @@
 // linear in the number of iterations, in ops and in bytes.
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_STABLEHLO_STACKS_H
-#define LIB_STABLEHLO_STACKS_H
+#ifndef LIB_PROGRAMS_STABLEHLO_STACKS_H
+#define LIB_PROGRAMS_STABLEHLO_STACKS_H
 
 #include "Emitter.h"
 
@@ -60,4 +60,4 @@ std::optional<llvm::SmallVector<int64_t>> constantStarts(Emitter &b, mlir::Value
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_STACKS_H
+#endif // LIB_PROGRAMS_STABLEHLO_STACKS_H

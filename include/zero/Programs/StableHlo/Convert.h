@@ -1,7 +1,7 @@
 //===- Convert.h - convert StableHLO to nodes -------------------*- C++ -*-===//
 
-#ifndef ZERO_STABLEHLO_CONVERT_H
-#define ZERO_STABLEHLO_CONVERT_H
+#ifndef ZERO_PROGRAMS_STABLEHLO_CONVERT_H
+#define ZERO_PROGRAMS_STABLEHLO_CONVERT_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -13,4 +13,4 @@ llvm::LogicalResult convertFunction(mlir::func::FuncOp function);
 
 } // namespace zero::hlo
 
-#endif // ZERO_STABLEHLO_CONVERT_H
+#endif // ZERO_PROGRAMS_STABLEHLO_CONVERT_H

@@ -1,7 +1,7 @@
 //===- FoldElements.h - one element of a folded op --------------*- C++ -*-===//
 
-#ifndef LIB_STABLEHLO_FOLDELEMENTS_H
-#define LIB_STABLEHLO_FOLDELEMENTS_H
+#ifndef LIB_PROGRAMS_STABLEHLO_FOLDELEMENTS_H
+#define LIB_PROGRAMS_STABLEHLO_FOLDELEMENTS_H
 
 #include "mlir/IR/Operation.h"
 
@@ -14,4 +14,4 @@ mlir::Attribute foldElement(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute>
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_FOLDELEMENTS_H
+#endif // LIB_PROGRAMS_STABLEHLO_FOLDELEMENTS_H

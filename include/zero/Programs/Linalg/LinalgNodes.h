@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_TRANSFORMS_PROGRAM_LINALGNODES_H
-#define ZERO_TRANSFORMS_PROGRAM_LINALGNODES_H
+#ifndef ZERO_PROGRAMS_LINALG_LINALGNODES_H
+#define ZERO_PROGRAMS_LINALG_LINALGNODES_H
 
-#include "zero/Transforms/Program/ScalarNodes.h"
+#include "zero/Programs/Linalg/ScalarNodes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -167,4 +167,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_TRANSFORMS_PROGRAM_LINALGNODES_H
+#endif // ZERO_PROGRAMS_LINALG_LINALGNODES_H

@@ -1,7 +1,7 @@
 //===- Emitter.h - nodes that rules are written in --------------*- C++ -*-===//
 
-#ifndef LIB_STABLEHLO_EMITTER_H
-#define LIB_STABLEHLO_EMITTER_H
+#ifndef LIB_PROGRAMS_STABLEHLO_EMITTER_H
+#define LIB_PROGRAMS_STABLEHLO_EMITTER_H
 
 #include "dialects/StableHlo/StableHlo.h"
 #include "zero/Ops/NodeBuilder.h"
@@ -106,4 +106,4 @@ inline bool isBool(mlir::Type element) { return element.isInteger(1); }
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_EMITTER_H
+#endif // LIB_PROGRAMS_STABLEHLO_EMITTER_H

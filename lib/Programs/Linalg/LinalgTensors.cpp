@@ -1,6 +1,6 @@
 //===- LinalgTensors.cpp - ops on whole tensors as nodes ------------------===//
 
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,7 +1,7 @@
 //===- ScalarNodes.h - operations on elements as nodes ----------*- C++ -*-===//
 
-#ifndef ZERO_TRANSFORMS_PROGRAM_SCALARNODES_H
-#define ZERO_TRANSFORMS_PROGRAM_SCALARNODES_H
+#ifndef ZERO_PROGRAMS_LINALG_SCALARNODES_H
+#define ZERO_PROGRAMS_LINALG_SCALARNODES_H
 
 #include "zero/Ops/NodeBuilder.h"
 
@@ -62,4 +62,4 @@ mlir::Type elementFor(mlir::Type type);
 
 } // namespace zero
 
-#endif // ZERO_TRANSFORMS_PROGRAM_SCALARNODES_H
+#endif // ZERO_PROGRAMS_LINALG_SCALARNODES_H

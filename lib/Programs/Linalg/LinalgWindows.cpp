@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -1,6 +1,6 @@
 //===- Fold.cpp - results of ops of StableHLO on constants ----------------===//
 
-#include "zero/StableHlo/Fold.h"
+#include "zero/Programs/StableHlo/Fold.h"
 
 #include "FoldElements.h"
 

@@ -3,8 +3,8 @@
 // knows no op by name.
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_STABLEHLO_RULES_H
-#define LIB_STABLEHLO_RULES_H
+#ifndef LIB_PROGRAMS_STABLEHLO_RULES_H
+#define LIB_PROGRAMS_STABLEHLO_RULES_H
 
 #include "Emitter.h"
 
@@ -54,4 +54,4 @@ llvm::StringRef combinerOf(mlir::Region &region);
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_RULES_H
+#endif // LIB_PROGRAMS_STABLEHLO_RULES_H

@@ -1,7 +1,7 @@
 //===- Indexing.h - indices of gathers and scatters -------------*- C++ -*-===//
 
-#ifndef LIB_STABLEHLO_INDEXING_H
-#define LIB_STABLEHLO_INDEXING_H
+#ifndef LIB_PROGRAMS_STABLEHLO_INDEXING_H
+#define LIB_PROGRAMS_STABLEHLO_INDEXING_H
 
 #include "Rules.h"
 
@@ -41,4 +41,4 @@ mlir::Value tuplesOf(Emitter &b, const IndexDims &dims, llvm::ArrayRef<mlir::Val
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_INDEXING_H
+#endif // LIB_PROGRAMS_STABLEHLO_INDEXING_H

@@ -1,6 +1,6 @@
 //===- LinalgReductions.cpp - loops that reduce as nodes ------------------===//
 
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

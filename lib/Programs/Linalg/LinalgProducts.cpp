@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

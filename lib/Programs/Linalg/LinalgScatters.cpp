@@ -1,6 +1,6 @@
 //===- LinalgScatters.cpp - scatters and scans as nodes -------------------===//
 
-#include "zero/Transforms/Program/ScatterNodes.h"
+#include "zero/Programs/Linalg/ScatterNodes.h"
 
 #include "dialects/TmTensor/TmTensor.h"
 

@@ -3,8 +3,8 @@
 // exact: integers wrap as StableHLO defines, and of floats only what IEEE 754 defines is folded.
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_STABLEHLO_FOLD_H
-#define ZERO_STABLEHLO_FOLD_H
+#ifndef ZERO_PROGRAMS_STABLEHLO_FOLD_H
+#define ZERO_PROGRAMS_STABLEHLO_FOLD_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
@@ -24,4 +24,4 @@ mlir::DenseElementsAttr fold(mlir::Operation *op, llvm::ArrayRef<mlir::DenseElem
 
 } // namespace zero::hlo
 
-#endif // ZERO_STABLEHLO_FOLD_H
+#endif // ZERO_PROGRAMS_STABLEHLO_FOLD_H

@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/StableHlo/Convert.h"
+#include "zero/Programs/StableHlo/Convert.h"
 
 #include "Rules.h"
 #include "Stacks.h"
 #include "dialects/Zero/Findings.h"
-#include "zero/StableHlo/Fold.h"
+#include "zero/Programs/StableHlo/Fold.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallVectorExtras.h"

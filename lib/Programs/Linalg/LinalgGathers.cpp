@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "zero/Ops/CallAttrs.h"
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

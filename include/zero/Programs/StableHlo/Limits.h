@@ -1,7 +1,7 @@
 //===- Limits.h - the size of programs --------------------------*- C++ -*-===//
 
-#ifndef ZERO_STABLEHLO_LIMITS_H
-#define ZERO_STABLEHLO_LIMITS_H
+#ifndef ZERO_PROGRAMS_STABLEHLO_LIMITS_H
+#define ZERO_PROGRAMS_STABLEHLO_LIMITS_H
 
 #include <cstdint>
 
@@ -14,4 +14,4 @@ inline constexpr unsigned kMostNesting = 256;
 
 } // namespace zero::hlo
 
-#endif // ZERO_STABLEHLO_LIMITS_H
+#endif // ZERO_PROGRAMS_STABLEHLO_LIMITS_H

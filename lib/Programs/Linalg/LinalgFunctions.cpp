@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "zero/Transforms/Program/ScalarNodes.h"
+#include "zero/Programs/Linalg/ScalarNodes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"

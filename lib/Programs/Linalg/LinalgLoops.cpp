@@ -1,6 +1,6 @@
 //===- LinalgLoops.cpp - loops over tensors as nodes ----------------------===//
 
-#include "zero/Transforms/Program/LinalgNodes.h"
+#include "zero/Programs/Linalg/LinalgNodes.h"
 
 #include "llvm/ADT/ScopeExit.h"
 

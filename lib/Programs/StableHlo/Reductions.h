@@ -1,7 +1,7 @@
 //===- Reductions.h - how elements are combined -----------------*- C++ -*-===//
 
-#ifndef LIB_STABLEHLO_REDUCTIONS_H
-#define LIB_STABLEHLO_REDUCTIONS_H
+#ifndef LIB_PROGRAMS_STABLEHLO_REDUCTIONS_H
+#define LIB_PROGRAMS_STABLEHLO_REDUCTIONS_H
 
 #include "Rules.h"
 
@@ -25,4 +25,4 @@ bool isNeutral(Emitter &b, mlir::Value value, const Combiner &combiner);
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_REDUCTIONS_H
+#endif // LIB_PROGRAMS_STABLEHLO_REDUCTIONS_H

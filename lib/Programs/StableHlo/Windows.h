@@ -1,7 +1,7 @@
 //===- Windows.h - attributes of windows ------------------------*- C++ -*-===//
 
-#ifndef LIB_STABLEHLO_WINDOWS_H
-#define LIB_STABLEHLO_WINDOWS_H
+#ifndef LIB_PROGRAMS_STABLEHLO_WINDOWS_H
+#define LIB_PROGRAMS_STABLEHLO_WINDOWS_H
 
 #include "Rules.h"
 
@@ -42,4 +42,4 @@ windowAttributes(Emitter &b, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int
 
 } // namespace zero::hlo
 
-#endif // LIB_STABLEHLO_WINDOWS_H
+#endif // LIB_PROGRAMS_STABLEHLO_WINDOWS_H

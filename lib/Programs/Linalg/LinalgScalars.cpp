@@ -1,7 +1,7 @@
 //===- LinalgScalars.cpp - operations on elements as nodes ----------------===//
 
 #include "dialects/Onnx/ElementTypes.h"
-#include "zero/Transforms/Program/ScalarNodes.h"
+#include "zero/Programs/Linalg/ScalarNodes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,7 +1,7 @@
 //===- ScatterNodes.h - scatters and scans of torch-mlir --------*- C++ -*-===//
 
-#ifndef ZERO_TRANSFORMS_PROGRAM_SCATTERNODES_H
-#define ZERO_TRANSFORMS_PROGRAM_SCATTERNODES_H
+#ifndef ZERO_PROGRAMS_LINALG_SCATTERNODES_H
+#define ZERO_PROGRAMS_LINALG_SCATTERNODES_H
 
 #include "zero/Ops/NodeBuilder.h"
 
@@ -15,4 +15,4 @@ llvm::FailureOr<llvm::SmallVector<mlir::Value>> scatterNodes(mlir::Operation *op
 
 } // namespace zero
 
-#endif // ZERO_TRANSFORMS_PROGRAM_SCATTERNODES_H
+#endif // ZERO_PROGRAMS_LINALG_SCATTERNODES_H
