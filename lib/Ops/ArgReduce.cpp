@@ -70,14 +70,14 @@ static LogicalResult lowerHardmax(onnx::NodeOp node, ValueRange inputs, OpBuilde
 
 void registerArgReduce() {
   registerAnySign(
-      dividing(piecewiseConstant({op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>}),
-               factorsAcrossAxis<0>));
+      OpDef{op::ArgMax, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Max>}.piecewise().dividedBy(
+          factorsAcrossAxis<0>));
   registerAnySign(
-      dividing(piecewiseConstant({op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>}),
-               factorsAcrossAxis<0>));
+      OpDef{op::ArgMin, 7, kNewestOpset, Kind::Rows, lowerArg<Combine::Min>}.piecewise().dividedBy(
+          factorsAcrossAxis<0>));
   registerOp(
-      dividing(piecewiseConstant({{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax}),
-               factorsAcrossAxis<-1>));
+      OpDef{{"", "Hardmax"}, 13, kNewestOpset, Kind::Rows, lowerHardmax}.piecewise().dividedBy(
+          factorsAcrossAxis<-1>));
 }
 
 } // namespace zero::ops

@@ -230,9 +230,9 @@ static Factors attentionFactors(onnx::NodeOp node) {
 }
 
 void registerAttentionCore() {
-  registerOp(dividing(keepsWide({own::Attention, 1, 1, Kind::Other, lowerAttention, gradient},
-                                /*results=*/2),
-                      attentionFactors));
+  registerOp(OpDef{own::Attention, 1, 1, Kind::Other, lowerAttention, gradient}
+                 .keepsWide(/*results=*/2)
+                 .dividedBy(attentionFactors));
   registerOp({own::AttentionGrad, 1, 1, Kind::Other, lowerAttentionGrad});
 }
 

@@ -272,9 +272,9 @@ static LogicalResult partGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 void registerAxisCollectives() {
   registerAnySign({own::AxisCopy, 1, 1, Kind::View, lowerCopy, copyGradient});
   registerOp({own::AxisSum, 1, 1, Kind::Exchange, lowerSum, sumGradient});
-  registerOp(moving({own::AxisGather, 1, 1, Kind::Exchange, lowerGather, gatherGradient}));
+  registerOp(OpDef{own::AxisGather, 1, 1, Kind::Exchange, lowerGather, gatherGradient}.moves());
   registerOp({own::AxisScatterSum, 1, 1, Kind::Exchange, lowerScatterSum, scatterGradient});
-  registerAnySign(moving({own::AxisPart, 1, 1, Kind::Other, lowerPart, partGradient}));
+  registerAnySign(OpDef{own::AxisPart, 1, 1, Kind::Other, lowerPart, partGradient}.moves());
 }
 
 } // namespace ops

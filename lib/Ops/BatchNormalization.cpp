@@ -451,17 +451,19 @@ static Factors gradSumsFactors(onnx::NodeOp node) {
 
 void registerBatchNormalization() {
   // All but y: statistics.
-  registerOp(dividing(keepsWide({op::BatchNormalization, 13, 23, Kind::Elementwise, lowerBatchNorm,
-                                 gradient, expandBatchNorm},
-                                ~1u),
-                      normFactors));
+  registerOp(OpDef{op::BatchNormalization, 13, 23, Kind::Elementwise, lowerBatchNorm, gradient,
+                   expandBatchNorm}
+                 .keepsWide(~1u)
+                 .dividedBy(normFactors));
+  registerOp(OpDef{own::BatchMoments, 1, 1, Kind::Rows, lowerMoments, momentsGradient}
+                 .keepsWide()
+                 .dividedBy(momentsFactors));
+  registerOp(OpDef{own::BatchMomentsGrad, 1, 1, Kind::Elementwise, lowerMomentsGrad}.dividedBy(
+      momentsFactors));
   registerOp(
-      dividing(keepsWide({own::BatchMoments, 1, 1, Kind::Rows, lowerMoments, momentsGradient}),
-               momentsFactors));
+      OpDef{own::BatchNormGradX, 1, 1, Kind::Elementwise, lowerGradX}.dividedBy(normFactors));
   registerOp(
-      dividing({own::BatchMomentsGrad, 1, 1, Kind::Elementwise, lowerMomentsGrad}, momentsFactors));
-  registerOp(dividing({own::BatchNormGradX, 1, 1, Kind::Elementwise, lowerGradX}, normFactors));
-  registerOp(dividing({own::BatchNormGradSums, 1, 1, Kind::Rows, lowerGradSums}, gradSumsFactors));
+      OpDef{own::BatchNormGradSums, 1, 1, Kind::Rows, lowerGradSums}.dividedBy(gradSumsFactors));
   registerRuntimeOp("BatchNormInternal", expandInternal);
   registerRuntimeOp("BatchNormalizationGrad", expandGradient);
 }

@@ -201,15 +201,16 @@ void registerBinary() {
   constexpr auto add = lowerBinary<simple<arith::AddFOp, arith::AddIOp>>;
   constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
   constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
-  auto define = [](onnx::Operator type, int64_t first, LowerFn lower,
-                   GradientFn gradient = nullptr) {
-    registerAnySign({type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
+  auto define = [](onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient,
+                   Linear linear, bool roundsIntegers = false) {
+    registerAnySign(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}.linearly(
+        linear, roundsIntegers));
   };
-  define(op::Add, 7, add, addGradient);
-  define(op::Sub, 7, sub, subGradient);
-  define(op::Mul, 7, mul, mulGradient);
-  define(op::Div, 7, lowerBinary<divide>, divGradient);
-  define(op::Mod, 10, lowerMod, modGradient);
+  define(op::Add, 7, add, addGradient, Linear::Together);
+  define(op::Sub, 7, sub, subGradient, Linear::Together);
+  define(op::Mul, 7, mul, mulGradient, Linear::InEach);
+  define(op::Div, 7, lowerBinary<divide>, divGradient, Linear::Quotient, /*roundsIntegers=*/true);
+  define(op::Mod, 10, lowerMod, modGradient, Linear::No);
   registerRuntimeOp("DivGrad", expandDivGrad);
   registerRuntimeOp("Scale", expandScale);
 }

@@ -103,6 +103,7 @@ static LogicalResult expandCastLike(onnx::NodeOp node, NodeBuilder &builder,
 void registerCast() {
   OpDef cast{op::Cast, 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
   cast.narrow = Narrow::Round;
+  cast.linear = Linear::InFirst;
   registerAnySign(cast);
   // Only the type of the second operand matters, and the result has it, too.
   registerAnySign(

@@ -49,7 +49,9 @@ static LogicalResult gradient(onnx::NodeOp, ValueRange dy, ArrayRef<bool> wanted
 static Factors checkFactors(onnx::NodeOp node) { return FactorBuilder(node).addBroadcast().take(); }
 
 void registerCheck() {
-  registerOp(dividing({own::CheckTrue, 1, 1, Kind::Other, lowerCheckTrue, gradient}, checkFactors));
+  registerOp(OpDef{own::CheckTrue, 1, 1, Kind::Other, lowerCheckTrue, gradient}
+                 .linearly(Linear::InFirst)
+                 .dividedBy(checkFactors));
 }
 
 } // namespace zero::ops

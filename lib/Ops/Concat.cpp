@@ -192,13 +192,17 @@ static LogicalResult splitPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerConcat() {
-  registerAnySign(dividing(
-      moving({op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}),
-      factorsAcrossAxis<0>));
-  registerAnySign(plainly(dividing(moving({op::Split, 7, kNewestOpset, Kind::Other, lowerSplit,
-                                           splitGradient, expandSplit}),
-                                   factorsAcrossAxis<0>),
-                          splitPlainly));
+  registerAnySign(
+      OpDef{op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}
+          .linearly(Linear::Together)
+          .moves()
+          .dividedBy(factorsAcrossAxis<0>));
+  registerAnySign(
+      OpDef{op::Split, 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}
+          .linearly(Linear::InFirst)
+          .moves()
+          .dividedBy(factorsAcrossAxis<0>)
+          .writtenBy(splitPlainly));
   registerRuntimeOp("ConcatTraining", expandConcatTraining);
   registerRuntimeOp("SplitTraining", expandSplitTraining);
 }

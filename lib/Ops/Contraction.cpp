@@ -247,8 +247,9 @@ static LogicalResult contractPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerContraction() {
-  registerOp(plainly({own::Contract, 1, 1, Kind::Product, lowerContract, contractGradient},
-                     contractPlainly));
+  registerOp(OpDef{own::Contract, 1, 1, Kind::Product, lowerContract, contractGradient}
+                 .linearly(Linear::InEach)
+                 .writtenBy(contractPlainly));
 }
 
 } // namespace zero::ops

@@ -438,14 +438,14 @@ static Factors gradWFactors(onnx::NodeOp node) {
 }
 
 void registerConv() {
-  registerOp(dividing({op::Conv, 13, 23, Kind::Other, lowerConv, convGradient}, convFactors));
+  registerOp(OpDef{op::Conv, 13, 23, Kind::Other, lowerConv, convGradient}.dividedBy(convFactors));
   registerOp({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
-  registerOp(plainly(
-      dividing({own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient}, gradXFactors),
-      convGradXPlainly));
-  registerOp(plainly(
-      dividing({own::ConvGradW, 1, 1, Kind::Other, lowerGradW, gradWGradient}, gradWFactors),
-      convGradWPlainly));
+  registerOp(OpDef{own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient}
+                 .dividedBy(gradXFactors)
+                 .writtenBy(convGradXPlainly));
+  registerOp(OpDef{own::ConvGradW, 1, 1, Kind::Other, lowerGradW, gradWGradient}
+                 .dividedBy(gradWFactors)
+                 .writtenBy(convGradWPlainly));
   registerRuntimeOp("ConvGrad", expandConvGrad);
   registerRuntimeOp("ConvTransposeGrad", expandTransposeGrad);
 }

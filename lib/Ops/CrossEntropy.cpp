@@ -313,22 +313,26 @@ static Factors weightFactors(onnx::NodeOp node) {
 }
 
 void registerCrossEntropy() {
-  registerOp(keepsWide({op::SoftmaxCrossEntropyLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
-                        expandCrossEntropy}));
-  registerOp(keepsWide(
-      {op::NegativeLogLikelihoodLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr, expandNll}));
+  registerOp(OpDef{op::SoftmaxCrossEntropyLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
+                   expandCrossEntropy}
+                 .keepsWide());
+  registerOp(OpDef{op::NegativeLogLikelihoodLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
+                   expandNll}
+                 .keepsWide());
   for (const Family &family : {kCrossEntropy, kNll}) {
     for (onnx::Operator loss : {family.sum, family.rows}) {
-      OpDef def =
-          dividing(keepsWide({loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}), lossFactors);
+      OpDef def = OpDef{loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}.keepsWide().dividedBy(
+          lossFactors);
       // The sum of the weights of labels.
       def.constantResults = loss == family.sum ? 2 : 0;
       registerOp(def);
     }
-    registerOp(dividing({family.grad, 1, 1, Kind::Rows, lowerLossGrad}, gradFactors));
+    registerOp(OpDef{family.grad, 1, 1, Kind::Rows, lowerLossGrad}.dividedBy(gradFactors));
   }
-  registerOp(dividing({own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights}, weightFactors));
-  registerOp({own::CheckPositive, 1, 1, Kind::Other, lowerCheckPositive});
+  registerOp(
+      OpDef{own::LabelWeights, 1, 1, Kind::Other, lowerLabelWeights}.dividedBy(weightFactors));
+  registerOp(
+      OpDef{own::CheckPositive, 1, 1, Kind::Other, lowerCheckPositive}.linearly(Linear::InFirst));
   registerRuntimeOp("SoftmaxCrossEntropyLossGrad", expandRuntimeGrad<false>);
   registerRuntimeOp("SoftmaxCrossEntropyLossInternal", expandInternal);
   registerRuntimeOp("SoftmaxCrossEntropyLossInternalGrad", expandRuntimeGrad<true>);

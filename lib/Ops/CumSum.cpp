@@ -212,12 +212,13 @@ static Factors runningFactors(onnx::NodeOp node) {
 
 void registerCumSum() {
   auto sum = lowerRunning<Combine::Sum>, prod = lowerRunning<Combine::Product>;
-  auto add = [](OpDef def) { registerOp(dividing(def, runningFactors)); };
+  auto add = [](OpDef def) { registerOp(def.dividedBy(runningFactors)); };
   add({op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
   add({op::CumProd, 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
   add({own::CumProd, 1, 1, Kind::Other, prod, cumProdGradient});
-  registerOp(dividing({own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail, cumProdTailGradient},
-                      factorsAcrossAxis<0>));
+  registerOp(
+      OpDef{own::CumProdTail, 1, 1, Kind::Other, lowerCumProdTail, cumProdTailGradient}.dividedBy(
+          factorsAcrossAxis<0>));
 }
 
 } // namespace zero::ops

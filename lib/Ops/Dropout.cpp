@@ -108,7 +108,7 @@ static LogicalResult lowerDropoutMask(onnx::NodeOp node, ValueRange inputs, OpBu
 
 void registerDropout() {
   registerOp({op::Dropout, 13, kNewestOpset, Kind::Other, nullptr, nullptr, expandDropout});
-  registerOp(piecewiseConstant({own::DropoutMask, 1, 1, Kind::Other, lowerDropoutMask}));
+  registerOp(OpDef{own::DropoutMask, 1, 1, Kind::Other, lowerDropoutMask}.piecewise());
   registerRuntimeOp("DropoutGrad", expandDropoutGrad);
 }
 

@@ -139,9 +139,10 @@ static Factors einsumFactors(onnx::NodeOp node) {
 }
 
 void registerEinsum() {
-  registerOp(dividing(
-      {op::Einsum, 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum},
-      einsumFactors));
+  registerOp(
+      OpDef{op::Einsum, 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum}
+          .linearly(Linear::InEach)
+          .dividedBy(einsumFactors));
 }
 
 } // namespace zero::ops

@@ -83,11 +83,14 @@ static Factors tileFactors(onnx::NodeOp node) {
 }
 
 void registerExpand() {
-  registerAnySign(dividing(
-      moving({op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}),
-      expandFactors));
-  registerAnySign(dividing(
-      moving({op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}), tileFactors));
+  registerAnySign(OpDef{op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}
+                      .linearly(Linear::InFirst)
+                      .moves()
+                      .dividedBy(expandFactors));
+  registerAnySign(OpDef{op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}
+                      .linearly(Linear::InFirst)
+                      .moves()
+                      .dividedBy(tileFactors));
 }
 
 } // namespace zero::ops

@@ -416,13 +416,15 @@ static LogicalResult gatherGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerGather() {
-  auto gather = [](OpDef def) { return dividing(moving(def), gatherFactors); };
-  registerAnySign(gather({op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}));
+  auto gather = [](OpDef def) { return def.moves().dividedBy(gatherFactors); };
+  registerAnySign(
+      gather(OpDef{op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}.linearly(
+          Linear::InFirst)));
   registerAnySign(gather({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
   registerOp(gather({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad, sumsGradient};
   sums.narrow = Narrow::Own;
-  registerOp(plainly(dividing(sums, gatherGradFactors), gatherGradPlainly));
+  registerOp(sums.dividedBy(gatherGradFactors).writtenBy(gatherGradPlainly));
   registerRuntimeOp(own::GatherGrad.type, expandGrad);
 }
 

@@ -119,16 +119,17 @@ static LogicalResult gatherElementsGradPlainly(onnx::NodeOp node, NodeBuilder &n
 }
 
 void registerGatherElements() {
-  registerAnySign(dividing(moving({op::GatherElements, 11, kNewestOpset, Kind::Other,
-                                   lowerGatherElements, gatherElementsGradient}),
-                           factorsAcrossAxis<0>));
-  registerAnySign(dividing({op::ScatterElements, 11, kNewestOpset, Kind::Other,
-                            lowerScatterElements, scatterElementsGradient},
-                           factorsAcrossAxis<0>));
-  registerOp(plainly(
-      dividing({own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad, gradGradient},
-               factorsAcrossAxis<0>),
-      gatherElementsGradPlainly));
+  registerAnySign(OpDef{op::GatherElements, 11, kNewestOpset, Kind::Other, lowerGatherElements,
+                        gatherElementsGradient}
+                      .moves()
+                      .dividedBy(factorsAcrossAxis<0>));
+  registerAnySign(OpDef{op::ScatterElements, 11, kNewestOpset, Kind::Other, lowerScatterElements,
+                        scatterElementsGradient}
+                      .dividedBy(factorsAcrossAxis<0>));
+  registerOp(
+      OpDef{own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad, gradGradient}
+          .dividedBy(factorsAcrossAxis<0>)
+          .writtenBy(gatherElementsGradPlainly));
   registerRuntimeOp(own::GatherElementsGrad.type, expandGrad);
 }
 

@@ -215,16 +215,16 @@ static LogicalResult gatherNDGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerGatherND() {
-  registerAnySign(dividing(
-      moving({op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}),
-      gatherNDFactors));
   registerAnySign(
-      dividing({op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient},
-               scatterNDFactors));
-  registerOp(
-      plainly(dividing({own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad, gradGradient},
-                       scatterNDFactors),
-              gatherNDGradPlainly));
+      OpDef{op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}
+          .moves()
+          .dividedBy(gatherNDFactors));
+  registerAnySign(
+      OpDef{op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient}
+          .dividedBy(scatterNDFactors));
+  registerOp(OpDef{own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad, gradGradient}
+                 .dividedBy(scatterNDFactors)
+                 .writtenBy(gatherNDGradPlainly));
   registerRuntimeOp(own::GatherNDGrad.type, expandGrad);
 }
 

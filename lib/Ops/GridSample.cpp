@@ -322,13 +322,13 @@ static LogicalResult gridSamplePlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerGridSample() {
-  registerOp(plainly(
-      dividing({op::GridSample, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient},
-               sampleFactors),
-      gridSamplePlainly));
-  registerOp(dividing({own::GridSampleGradX, 1, 1, Kind::Other, lowerGradX}, sampleFactors));
   registerOp(
-      dividing({own::GridSampleGradGrid, 1, 1, Kind::Other, lowerGradGrid}, gradGridFactors));
+      OpDef{op::GridSample, 16, kNewestOpset, Kind::Other, lowerGridSample, gridSampleGradient}
+          .dividedBy(sampleFactors)
+          .writtenBy(gridSamplePlainly));
+  registerOp(OpDef{own::GridSampleGradX, 1, 1, Kind::Other, lowerGradX}.dividedBy(sampleFactors));
+  registerOp(
+      OpDef{own::GridSampleGradGrid, 1, 1, Kind::Other, lowerGradGrid}.dividedBy(gradGridFactors));
 }
 
 } // namespace zero::ops

@@ -63,7 +63,7 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 template <ScalarFn scalar>
 static void add(onnx::Operator type, int64_t first) {
   registerAnySign(
-      piecewiseConstant({type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}));
+      OpDef{type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}.piecewise());
 }
 
 void registerLogic() {

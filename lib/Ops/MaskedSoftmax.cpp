@@ -74,9 +74,9 @@ static Factors maskedFactors(onnx::NodeOp node) {
 static Factors gradFactors(onnx::NodeOp node) { return FactorBuilder(node).addAllBut(3).take(); }
 
 void registerMaskedSoftmax() {
-  registerOp(dividing({own::MaskedSoftmax, 1, 1, Kind::Rows, lowerMaskedSoftmax, gradient},
-                      maskedFactors));
-  registerOp(dividing({own::MaskedSoftmaxGrad, 1, 1, Kind::Rows, lowerGrad}, gradFactors));
+  registerOp(OpDef{own::MaskedSoftmax, 1, 1, Kind::Rows, lowerMaskedSoftmax, gradient}.dividedBy(
+      maskedFactors));
+  registerOp(OpDef{own::MaskedSoftmaxGrad, 1, 1, Kind::Rows, lowerGrad}.dividedBy(gradFactors));
 }
 
 } // namespace zero::ops

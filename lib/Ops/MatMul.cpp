@@ -81,7 +81,9 @@ static LogicalResult expandFused(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerMatMul() {
-  registerOp({op::MatMul, 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient});
+  registerOp(
+      OpDef{op::MatMul, 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient}.linearly(
+          Linear::InEach));
   registerRuntimeOp("FusedMatMul", expandFused);
 }
 

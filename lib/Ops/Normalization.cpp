@@ -356,10 +356,10 @@ static Factors rowFactors(onnx::NodeOp node) {
 
 void registerNormalization() {
   // All but y: statistics.
-  auto add = [](OpDef def) { registerOp(dividing(def, rowFactors)); };
-  add(keepsWide(
-      {op::LayerNormalization, 17, kNewestOpset, Kind::Rows, lowerForward<true>, gradient<true>},
-      ~1u));
+  auto add = [](OpDef def) { registerOp(def.dividedBy(rowFactors)); };
+  add(OpDef{op::LayerNormalization, 17, kNewestOpset, Kind::Rows, lowerForward<true>,
+            gradient<true>}
+          .keepsWide(~1u));
   add({op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
   add({own::LayerNormGrad, 1, 1, Kind::Rows, lowerGradient<true>});
   add({own::RMSNormGrad, 1, 1, Kind::Rows, lowerGradient<false>});

@@ -63,7 +63,7 @@ static Factors oneHotFactors(onnx::NodeOp node) {
 
 void registerOneHot() {
   registerAnySign(
-      dividing({{"", "OneHot"}, 9, kNewestOpset, Kind::Other, lowerOneHot}, oneHotFactors));
+      OpDef{{"", "OneHot"}, 9, kNewestOpset, Kind::Other, lowerOneHot}.dividedBy(oneHotFactors));
 }
 
 } // namespace zero::ops

@@ -261,11 +261,13 @@ static LogicalResult padGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerPad() {
-  registerAnySign(plainly(
-      dividing(moving({op::Pad, 11, kNewestOpset, Kind::Other, lowerPad, padGradient}), padFactors),
-      padPlainly));
-  registerOp(plainly(dividing({own::PadGrad, 1, 1, Kind::Other, lowerPadGrad}, padGradFactors),
-                     padGradPlainly));
+  registerAnySign(OpDef{op::Pad, 11, kNewestOpset, Kind::Other, lowerPad, padGradient}
+                      .moves()
+                      .dividedBy(padFactors)
+                      .writtenBy(padPlainly));
+  registerOp(OpDef{own::PadGrad, 1, 1, Kind::Other, lowerPadGrad}
+                 .dividedBy(padGradFactors)
+                 .writtenBy(padGradPlainly));
 }
 
 } // namespace zero::ops

@@ -455,13 +455,13 @@ static LogicalResult maxPoolGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerPool() {
-  auto add = [](OpDef def) { registerOp(dividing(def, poolFactors)); };
+  auto add = [](OpDef def) { registerOp(def.dividedBy(poolFactors)); };
   add({op::MaxPool, 13, 23, Kind::Other, lowerMaxPool, maxPoolGradient});
   add({op::AveragePool, 13, 23, Kind::Other, lowerAveragePool, averagePoolGradient});
   registerOp({{"", "GlobalMaxPool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalMax});
   registerOp(
       {{"", "GlobalAveragePool"}, 13, 23, Kind::Other, nullptr, nullptr, expandGlobalAverage});
-  add(plainly({own::MaxPoolGrad, 1, 1, Kind::Other, lowerMaxPoolGrad}, maxPoolGradPlainly));
+  add(OpDef{own::MaxPoolGrad, 1, 1, Kind::Other, lowerMaxPoolGrad}.writtenBy(maxPoolGradPlainly));
   add({own::AveragePoolGrad, 1, 1, Kind::Other, lowerAveragePoolGrad});
   for (StringRef domain : {StringRef(), StringRef(kRuntimeDomain)}) {
     registerRuntimeOp(own::MaxPoolGrad.type, expandMaxPoolGrad, domain);

@@ -174,11 +174,11 @@ static LogicalResult lowerLossEnd(onnx::NodeOp node, ValueRange inputs, OpBuilde
 }
 
 void registerProjectionLoss() {
-  registerOp(keepsWide({own::ProjectionLoss, 1, 1, Kind::Other, nullptr, gradient}));
+  registerOp(OpDef{own::ProjectionLoss, 1, 1, Kind::Other, nullptr, gradient}.keepsWide());
   registerOp({own::ProjectionLossGrad, 1, 1, Kind::Other});
-  registerOp(keepsWide({own::LossPart, 1, 1, Kind::Rows, lowerLossPart}));
-  registerOp(keepsWide({own::LossJoin, 1, 1, Kind::Other, lowerLossJoin}));
-  registerOp(keepsWide({own::LossEnd, 1, 1, Kind::Rows, lowerLossEnd}));
+  registerOp(OpDef{own::LossPart, 1, 1, Kind::Rows, lowerLossPart}.keepsWide());
+  registerOp(OpDef{own::LossJoin, 1, 1, Kind::Other, lowerLossJoin}.keepsWide());
+  registerOp(OpDef{own::LossEnd, 1, 1, Kind::Rows, lowerLossEnd}.keepsWide());
 }
 
 } // namespace zero::ops

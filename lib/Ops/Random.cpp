@@ -218,7 +218,7 @@ void registerRandom() {
   registerOp(expanded(op::Bernoulli, 15, expandBernoulli));
   registerOp(expanded(op::Multinomial, 7, expandMultinomial));
   // Rounded to 16 bits fewer than 24 would be compared with a probability.
-  registerOp(keepsWide({own::RandomUniform, 1, 1, Kind::Other, lowerUniform}));
+  registerOp(OpDef{own::RandomUniform, 1, 1, Kind::Other, lowerUniform}.keepsWide());
   registerOp({own::RandomNormal, 1, 1, Kind::Other, lowerNormal});
 }
 

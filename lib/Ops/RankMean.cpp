@@ -54,8 +54,8 @@ static LogicalResult wholeBatchGradient(onnx::NodeOp, ValueRange dy, ArrayRef<bo
 void registerRankMean() {
   // Partition converts it to a collective of the step.
   registerOp({own::RankMean, 1, 1, Kind::Exchange, lowerRankMean, rankMeanGradient});
-  registerOp(
-      keepsWide({own::WholeBatch, 1, 1, Kind::Elementwise, lowerWholeBatch, wholeBatchGradient}));
+  registerOp(OpDef{own::WholeBatch, 1, 1, Kind::Elementwise, lowerWholeBatch, wholeBatchGradient}
+                 .keepsWide());
 }
 
 } // namespace zero::ops

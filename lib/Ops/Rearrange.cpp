@@ -86,7 +86,7 @@ void registerRearrange() {
       {{"", "SpaceToDepth"}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandSpaceToDepth});
   registerOp(
       {{"", "DepthToSpace"}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandDepthToSpace});
-  registerAnySign(piecewiseConstant({{"", "EyeLike"}, 9, kNewestOpset, Kind::Other, lowerEyeLike}));
+  registerAnySign(OpDef{{"", "EyeLike"}, 9, kNewestOpset, Kind::Other, lowerEyeLike}.piecewise());
 }
 
 } // namespace zero::ops

@@ -375,8 +375,8 @@ void registerRecurrent() {
   for (llvm::StringLiteral name :
        {llvm::StringLiteral("LSTM"), llvm::StringLiteral("GRU"), llvm::StringLiteral("RNN")}) {
     registerOp({{"", name}, 7, kNewestOpset, Kind::Other, nullptr, nullptr, expandLayer});
-    registerOp(dividing({{kZeroDomain, name}, 1, 1, Kind::Other, lowerSteps, stepsGradient},
-                        stepsFactors));
+    registerOp(OpDef{{kZeroDomain, name}, 1, 1, Kind::Other, lowerSteps, stepsGradient}.dividedBy(
+        stepsFactors));
   }
   for (llvm::StringLiteral name : {llvm::StringLiteral("LSTMGrad"), llvm::StringLiteral("GRUGrad"),
                                    llvm::StringLiteral("RNNGrad")})

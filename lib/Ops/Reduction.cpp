@@ -300,10 +300,14 @@ static Factors reductionFactors(onnx::NodeOp node) {
 }
 
 static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, bool anySign = false) {
-  OpDef def = plainly(
-      dividing(keepsWide({type, 7, kNewestOpset, Kind::Rows, lower, gradient}), reductionFactors),
-      reductionPlainly);
+  OpDef def = OpDef{type, 7, kNewestOpset, Kind::Rows, lower, gradient}
+                  .keepsWide()
+                  .dividedBy(reductionFactors)
+                  .writtenBy(reductionPlainly);
   def.anySign = anySign;
+  const bool isMean = type == op::ReduceMean;
+  if (isMean || type == op::ReduceSum)
+    def = def.linearly(Linear::InFirst, /*roundsIntegers=*/isMean);
   registerOp(def);
 }
 

@@ -138,6 +138,23 @@ const OpDef *lookup(onnx::NodeOp node) {
   return lookup(node.getDomain(), node.getOpType(), node.getOpset());
 }
 
+/// Whether numbers of type `from` stay what they are as `to`, up to the rounding of floats.
+static bool isExact(Type from, Type to) {
+  return from == to || isa<FloatType>(to) || (isa<IntegerType>(from) && !to.isInteger(1));
+}
+
+Linear linearityOf(onnx::NodeOp node) {
+  const OpDef *def = lookup(node);
+  if (!def || node.getInputs().empty())
+    return Linear::No;
+  const Linear linear = def->kind == Kind::View ? Linear::InFirst : def->linear;
+  Type to = getElementTypeOrSelf(node.getResult(0).getType());
+  const bool isRounded = def->roundsIntegers && !isa<FloatType>(to);
+  const bool isConverted = linear == Linear::InFirst &&
+                           !isExact(getElementTypeOrSelf(node.getInputs()[0].getType()), to);
+  return isRounded || isConverted ? Linear::No : linear;
+}
+
 static bool isUnsigned(Value value) {
   return getElementTypeOrSelf(value.getType()).isUnsignedInteger();
 }

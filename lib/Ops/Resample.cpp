@@ -329,9 +329,9 @@ static LogicalResult resamplePlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerResample() {
-  registerOp(plainly(dividing({own::Resample, 1, 1, Kind::Other, lowerResample, resampleGradient},
-                              factorsAcrossAxis<0>),
-                     resamplePlainly));
+  registerOp(OpDef{own::Resample, 1, 1, Kind::Other, lowerResample, resampleGradient}
+                 .dividedBy(factorsAcrossAxis<0>)
+                 .writtenBy(resamplePlainly));
 }
 
 } // namespace zero::ops

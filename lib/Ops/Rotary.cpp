@@ -91,7 +91,7 @@ static Factors rotaryFactors(onnx::NodeOp node) {
 }
 
 void registerRotary() {
-  registerOp(dividing({own::Rotary, 1, 1, Kind::Rows, lowerRotary, gradient}, rotaryFactors));
+  registerOp(OpDef{own::Rotary, 1, 1, Kind::Rows, lowerRotary, gradient}.dividedBy(rotaryFactors));
 }
 
 } // namespace zero::ops

@@ -70,10 +70,10 @@ static LogicalResult lowerRange(onnx::NodeOp node, ValueRange inputs, OpBuilder 
 }
 
 void registerShapeOps() {
-  registerAnySign(piecewiseConstant({{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerShape}));
-  registerAnySign(piecewiseConstant({{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerSize}));
+  registerAnySign(OpDef{{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerShape}.piecewise());
+  registerAnySign(OpDef{{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerSize}.piecewise());
   registerOp(
-      piecewiseConstant({op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape}));
+      OpDef{op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape}.piecewise());
   registerOp({op::Range, 11, kNewestOpset, Kind::Other, lowerRange});
 }
 

@@ -203,11 +203,13 @@ static Factors sliceGradFactors(onnx::NodeOp node) {
 }
 
 void registerSlice() {
-  registerAnySign(dividing(
-      moving({op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}), sliceFactors));
+  registerAnySign(OpDef{op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}
+                      .linearly(Linear::InFirst)
+                      .moves()
+                      .dividedBy(sliceFactors));
   registerOp(
-      dividing(moving({own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}),
-               sliceGradFactors));
+      OpDef{own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}.moves().dividedBy(
+          sliceGradFactors));
   registerRuntimeOp(own::SliceGrad.type, expandGrad);
 }
 

@@ -164,10 +164,10 @@ static LogicalResult expandFlattenedGrad(onnx::NodeOp node, NodeBuilder &builder
 void registerSoftmax() {
   for (onnx::Operator type : {op::Softmax, op::LogSoftmax})
     registerOp({type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
-  auto add = [](OpDef def) { registerOp(dividing(def, factorsAcrossAxis<-1>)); };
+  auto add = [](OpDef def) { registerOp(def.dividedBy(factorsAcrossAxis<-1>)); };
   add({op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
   // Its result is a loss in the making: 8 bits of a logarithm are too few.
-  add(keepsWide({op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}));
+  add(OpDef{op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}.keepsWide());
   add({own::SoftmaxGrad, 1, 1, Kind::Rows, lowerSoftmaxGrad});
   add({{kZeroDomain, "LogSoftmaxGrad"}, 1, 1, Kind::Rows, lowerLogSoftmaxGrad});
   for (StringRef name : {"SoftmaxGrad_13", "LogSoftmaxGrad_13"})

@@ -147,8 +147,8 @@ static LogicalResult topKGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<boo
 }
 
 void registerTopK() {
-  registerAnySign(dividing({op::TopK, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient},
-                           factorsAcrossAxis<-1>));
+  registerAnySign(OpDef{op::TopK, 10, kNewestOpset, Kind::Other, lowerTopK, topKGradient}.dividedBy(
+      factorsAcrossAxis<-1>));
 }
 
 } // namespace zero::ops

@@ -44,9 +44,11 @@ static Factors transposeFactors(onnx::NodeOp node) {
 }
 
 void registerTranspose() {
-  registerAnySign(dividing(
-      moving({op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}),
-      transposeFactors));
+  registerAnySign(
+      OpDef{op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}
+          .linearly(Linear::InFirst)
+          .moves()
+          .dividedBy(transposeFactors));
 }
 
 } // namespace zero::ops

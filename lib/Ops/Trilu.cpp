@@ -67,9 +67,9 @@ static Factors triluFactors(onnx::NodeOp node) {
 }
 
 void registerTrilu() {
-  registerAnySign(
-      dividing(moving({op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}),
-               triluFactors));
+  registerAnySign(OpDef{op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}
+                      .moves()
+                      .dividedBy(triluFactors));
   registerRuntimeOp(op::Trilu.type, expandRuntimeTrilu);
 }
 

@@ -212,11 +212,12 @@ static Value hardSigmoidSlope(Point p, NodeBuilder &b, Value dy) {
   return b.where(inside, b.mul(dy, num(b, p.node.getFloat("alpha", 0.2), dy)), num(b, 0, dy));
 }
 
-static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient) {
-  registerOp({type, first, kNewestOpset, Kind::Elementwise, lower, gradient});
+static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient,
+                Linear linear = Linear::No) {
+  registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}.linearly(linear));
 }
 static void addSteps(onnx::Operator type, int64_t first, LowerFn lower) {
-  registerOp(piecewiseConstant({type, first, kNewestOpset, Kind::Elementwise, lower}));
+  registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower}.piecewise());
 }
 
 void registerUnary() {
@@ -227,7 +228,7 @@ void registerUnary() {
   add(op::Log, 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
   add(op::Sqrt, 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
   add(op::Reciprocal, 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
-  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>);
+  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>, Linear::InFirst);
   add(op::Abs, 7, lowerUnary<absolute>, unaryGradient<absSlope>);
   add(op::Erf, 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
   add({"", "Softplus"}, 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);

@@ -111,7 +111,9 @@ void registerVariadic() {
       {op::Max, 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic});
   registerAnySign(
       {op::Min, 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic});
-  registerAnySign({op::Sum, 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic});
+  registerAnySign(
+      OpDef{op::Sum, 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic}.linearly(
+          Linear::Together));
   registerOp({op::Mean, 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient,
               expandVariadic});
 }

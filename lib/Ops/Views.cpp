@@ -36,7 +36,7 @@ void registerViews() {
   registerAnySign({op::Identity, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Squeeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign({op::Unsqueeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign(piecewiseConstant({own::StopGradient, 1, 1, Kind::View, lowerView}));
+  registerAnySign(OpDef{own::StopGradient, 1, 1, Kind::View, lowerView}.piecewise());
   registerAnySign({own::FirstGradient, 1, 1, Kind::View, lowerView});
 }
 

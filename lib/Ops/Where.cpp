@@ -36,8 +36,9 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 }
 
 void registerWhere() {
-  registerAnySign(
-      moving({op::Where, 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}));
+  registerAnySign(OpDef{op::Where, 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}
+                      .linearly(Linear::Together)
+                      .moves());
 }
 
 } // namespace zero::ops

@@ -43,7 +43,6 @@ CASES = [
     ("--device=cuda", "--threads-per-rank=2", "--device=cuda"),
     ("--device=cuda", "--target-cpu=x86-64-v3",
      "--device=cuda, unless something is offloaded to the host"),
-    ("--device=simulated", "--target-cpu=x86-64-v3 --threads-per-rank=2", "--device=simulated"),
     ("--ram-budget=1GB", "--memory-budget=1GB --host-budget=1GB",
      "--ram-budget, which limits the device and the host together"),
     ("--ranks=2", "--machine=cpu --profile=report.json", UNTIMED),

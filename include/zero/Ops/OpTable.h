@@ -40,6 +40,15 @@ enum class Narrow {
   Own,   ///< its lowering accepts 16-bit floats, computes in f32 and rounds once
 };
 
+/// How results depend on operands that hold numbers.
+enum class Linear {
+  No,       ///< not linearly, or nothing is known
+  InFirst,  ///< linear in the first operand; the others select, or are settings
+  Together, ///< linear in all operands together: a sum, a concatenation, a choice
+  InEach,   ///< linear in each operand by itself: a product
+  Quotient, ///< linear in the first operand, which the second divides
+};
+
 /// A check that a lowering requests: the i64 pair (minimum, maximum) must be within [lower, upper],
 /// else the step stops with `message`.
 struct RangeCheck {
@@ -99,6 +108,9 @@ struct OpDef : onnx::Operator {
   /// and statistics.
   uint32_t wideResults = 0;
   Narrow narrow = Narrow::Widen;
+  /// Views are linear in their first operand by their kind.
+  Linear linear = Linear::No;
+  bool roundsIntegers = false; ///< it is not linear in integers, which it divides
   /// How its dimensions may be divided. Null: as those of its kind, Elementwise or Product, or not.
   FactorsFn factors = nullptr;
   /// Writes the node in operators of the opset of emitted graphs, where its lowering is no loop
@@ -106,12 +118,32 @@ struct OpDef : onnx::Operator {
   /// of ai.onnx as that opset has it. Success with nothing appended: there is no such form.
   ExpandFn plain = nullptr;
   llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
+
+  /// Results stay f32 in programs that store values in 16 bits: all, or those of the bits.
+  OpDef keepsWide(uint32_t results = ~0u) const { return with(&OpDef::wideResults, results); }
+  /// It moves elements and computes nothing.
+  OpDef moves() const { return with(&OpDef::narrow, Narrow::Move); }
+  OpDef piecewise() const { return with(&OpDef::piecewiseConstant, true); }
+  OpDef linearly(Linear how, bool rounds = false) const {
+    return with(&OpDef::linear, how).with(&OpDef::roundsIntegers, rounds);
+  }
+  OpDef dividedBy(FactorsFn rule) const { return with(&OpDef::factors, rule); }
+  OpDef writtenBy(ExpandFn rule) const { return with(&OpDef::plain, rule); }
+
+  template <typename T>
+  OpDef with(T OpDef::*field, T value) const {
+    OpDef def = *this;
+    def.*field = value;
+    return def;
+  }
 };
 
 /// The definition for `node`, or null if its operator or opset is not known.
 const OpDef *lookup(onnx::NodeOp node);
 /// The definition for an operator by name and opset, or null.
 const OpDef *lookup(llvm::StringRef domain, llvm::StringRef type, int64_t opset);
+/// How the results of `node` depend on its operands, with their element types.
+Linear linearityOf(onnx::NodeOp node);
 /// All definitions in order of domain and type.
 llvm::ArrayRef<OpDef> allOps();
 
@@ -119,36 +151,6 @@ llvm::ArrayRef<OpDef> allOps();
 /// definition, or if it does not support unsigned integers.
 llvm::LogicalResult lower(onnx::NodeOp node, mlir::ValueRange inputs, mlir::OpBuilder &builder,
                           Lowered &lowered);
-
-/// `def` with results that stay f32 in programs that store values in 16 bits: all, or those of the
-/// bits of `results`.
-inline OpDef keepsWide(OpDef def, uint32_t results = ~0u) {
-  def.wideResults = results;
-  return def;
-}
-/// `def` of an operator that moves elements and computes nothing.
-inline OpDef moving(OpDef def) {
-  def.narrow = Narrow::Move;
-  return def;
-}
-
-/// `def` with its factors.
-inline OpDef dividing(OpDef def, FactorsFn factors) {
-  def.factors = factors;
-  return def;
-}
-
-/// `def` with its form in plain ONNX.
-inline OpDef plainly(OpDef def, ExpandFn plain) {
-  def.plain = plain;
-  return def;
-}
-
-/// `def` of an operator whose derivative is zero; see OpDef::piecewiseConstant.
-inline OpDef piecewiseConstant(OpDef def) {
-  def.piecewiseConstant = true;
-  return def;
-}
 
 /// Registers a definition; each file of lib/Ops has one function that calls this, named in
 /// Registry.cpp.

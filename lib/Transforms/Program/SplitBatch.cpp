@@ -23,7 +23,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -56,6 +55,7 @@ private:
   LogicalResult visit(onnx::NodeOp node);
   LogicalResult visitSplit(onnx::NodeOp node);
   void visitMean(onnx::NodeOp node);
+  bool isLinear(onnx::NodeOp node) const;
   LogicalResult checkOperands(onnx::NodeOp node, const ops::Sharding &sharding);
   LogicalResult checkResults();
   InFlightDiagnostic refuse(onnx::NodeOp node, const Twine &why);
@@ -94,10 +94,6 @@ static bool isZero(Value value) {
   if (auto expand = value.getDefiningOp<onnx::NodeOp>(); expand && expand.is(op::Expand))
     value = expand.getInputs().front();
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
-}
-
-static bool isFloatTensor(Value value) {
-  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
 /// Why `node` cannot compute on parts of operand `operand`.
@@ -144,20 +140,29 @@ LogicalResult Splitter::visitSplit(onnx::NodeOp node) {
   return success();
 }
 
-/// Affine functions of means are means.
+/// Whether `node` is linear in its operands that are no value of all ranks.
+bool Splitter::isLinear(onnx::NodeOp node) const {
+  auto isSame = [&](Value input) { return spreadOf(input).kind == Spread::Same; };
+  switch (ops::linearityOf(node)) {
+  case ops::Linear::No:
+    return false;
+  case ops::Linear::Together:
+    return true;
+  case ops::Linear::InFirst:
+  case ops::Linear::Quotient:
+    return llvm::all_of(node.getInputs().drop_front(), isSame);
+  case ops::Linear::InEach:
+    return llvm::count_if(node.getInputs(), isSame) + 1 == int64_t(node.getInputs().size());
+  }
+  llvm_unreachable("unknown form");
+}
+
+/// Linear functions of means are means.
 void Splitter::visitMean(onnx::NodeOp node) {
-  auto kindOf = [&](unsigned index) { return spreadOf(node.getInputs()[index]).kind; };
-  bool isAffine = node.isAnyOf({op::Add, op::Sub, op::Neg, op::Reshape, op::Expand, op::Transpose,
-                                op::Concat, op::Slice, op::Identity, own::StopGradient}) ||
-                  (node.is(op::Mul) && (kindOf(0) == Spread::Same || kindOf(1) == Spread::Same)) ||
-                  (node.is(op::Div) && kindOf(1) == Spread::Same) ||
-                  (node.isAnyOf({op::ReduceSum, op::ReduceMean})) ||
-                  (node.is(op::Cast) && isFloatTensor(node.getResult(0))) ||
-                  (node.is(op::MatMul) && (kindOf(0) == Spread::Same || kindOf(1) == Spread::Same));
-  bool isMixed = llvm::any_of(node.getInputs(),
-                              [&](Value input) { return spreadOf(input).kind == Spread::Mixed; });
+  const bool isMixed = llvm::any_of(
+      node.getInputs(), [&](Value input) { return spreadOf(input).kind == Spread::Mixed; });
   for (Value result : node.getOutputs())
-    spreads[result] = {isAffine && !isMixed ? Spread::Mean : Spread::Mixed, 0};
+    spreads[result] = {isLinear(node) && !isMixed ? Spread::Mean : Spread::Mixed, 0};
 }
 
 LogicalResult Splitter::visit(onnx::NodeOp node) {

@@ -10,7 +10,6 @@
 
 #include "BatchValues.h"
 
-#include "BatchForms.h"
 #include "Patterns.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
@@ -22,6 +21,7 @@
 
 using namespace mlir;
 using namespace zero;
+using ops::Linear;
 
 namespace {
 
@@ -43,7 +43,7 @@ private:
   PartValue visitWhole(onnx::NodeOp node, Parts &in);
   SmallVector<unsigned> summandsOf(onnx::NodeOp node, ArrayRef<PartValue> in) const;
   PartValue visitSum(onnx::NodeOp node, Parts &in);
-  PartValue visitProduct(onnx::NodeOp node, BatchForm form, Parts &in);
+  PartValue visitProduct(onnx::NodeOp node, Linear form, Parts &in);
   PartValue visitOther(onnx::NodeOp node, Parts &in);
   void finishLoss();
 
@@ -170,7 +170,7 @@ void BatchWalk::scale(Operation *op, unsigned index, PartValue &part, int64_t po
 
 /// A node one of whose operands has rows.
 void BatchWalk::visitRows(onnx::NodeOp node, Parts &in) {
-  const BatchForm form = formOf(node);
+  const Linear form = ops::linearityOf(node);
   PartValue result;
   for (auto [index, part] : llvm::enumerate(in)) {
     if (part.varies() && part.isTrained) {
@@ -181,9 +181,9 @@ void BatchWalk::visitRows(onnx::NodeOp node, Parts &in) {
     } else if (part.kind == PartValue::Mean) {
       average(node, index, part);
     }
-    if (form != BatchForm::Product && form != BatchForm::Quotient && form != BatchForm::Passing)
+    if (form != Linear::InEach && form != Linear::Quotient && form != Linear::InFirst)
       scale(node, index, part, 0);
-    result.power += form == BatchForm::Quotient && index == 1 ? -part.power : part.power;
+    result.power += form == Linear::Quotient && index == 1 ? -part.power : part.power;
     result.isTrained |= part.isTrained;
     result.isCounted |= part.isCounted;
   }
@@ -266,20 +266,20 @@ PartValue BatchWalk::visitSum(onnx::NodeOp node, Parts &in) {
 }
 
 /// At most one factor may be a mean of parts, and no divisor.
-PartValue BatchWalk::visitProduct(onnx::NodeOp node, BatchForm form, Parts &in) {
+PartValue BatchWalk::visitProduct(onnx::NodeOp node, Linear form, Parts &in) {
   auto count = [&] { return llvm::count_if(in, [](const PartValue &p) { return p.varies(); }); };
   for (const bool isTrained : {false, true})
     for (auto [index, part] : llvm::enumerate(in))
       if (part.kind == PartValue::Mean && part.isTrained == isTrained &&
-          (count() > 1 || (form == BatchForm::Quotient && index == 1)))
+          (count() > 1 || (form == Linear::Quotient && index == 1)))
         average(node, index, part);
   PartValue result = joined(in);
   for (auto [index, part] : llvm::enumerate(in))
-    result.power += form == BatchForm::Quotient && index == 1 ? -part.power : part.power;
+    result.power += form == Linear::Quotient && index == 1 ? -part.power : part.power;
   if (result.kind != PartValue::Mean || result.isCounted)
     return result;
   for (auto [index, input] : llvm::enumerate(node.getInputs())) {
-    const bool isDivisor = form == BatchForm::Quotient && index == 1;
+    const bool isDivisor = form == Linear::Quotient && index == 1;
     std::optional<double> number = patterns::numberOf(input);
     if (number && *number != 0 && result.power > 0 && countsRows(isDivisor ? *number : 1 / *number))
       --result.power;
@@ -303,24 +303,24 @@ PartValue BatchWalk::visitWhole(onnx::NodeOp node, Parts &in) {
     result.kind = PartValue::Own;
     return result;
   }
-  BatchForm form = formOf(node);
+  Linear form = ops::linearityOf(node);
   auto varies = [](const PartValue &part) { return part.varies(); };
-  const bool hasData = form == BatchForm::Passing || node.is(op::Where);
-  if (hasData && (form == BatchForm::Passing ? llvm::any_of(ArrayRef(in).drop_front(), varies)
-                                             : varies(in.front())))
-    form = BatchForm::Other;
+  const bool hasData = form == Linear::InFirst || node.is(op::Where);
+  if (hasData && (form == Linear::InFirst ? llvm::any_of(ArrayRef(in).drop_front(), varies)
+                                          : varies(in.front())))
+    form = Linear::No;
   switch (form) {
-  case BatchForm::Passing: {
+  case Linear::InFirst: {
     PartValue result = in.front();
     result.isCounted = joined(in).isCounted;
     return result;
   }
-  case BatchForm::Additive:
+  case Linear::Together:
     return visitSum(node, in);
-  case BatchForm::Product:
-  case BatchForm::Quotient:
+  case Linear::InEach:
+  case Linear::Quotient:
     return visitProduct(node, form, in);
-  case BatchForm::Other:
+  case Linear::No:
     return visitOther(node, in);
   }
   llvm_unreachable("unknown form");
