@@ -9,6 +9,8 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 # Without these, ccache does not cache what is compiled with precompiled headers.
 export CCACHE_SLOPPINESS := pch_defines,time_macros
+# It finds objects of another checkout; see cmake/PrecompiledHeaders.cmake.
+export CCACHE_PCH_EXTSUM := 1
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
 
 .PHONY: help setup configure build run test test-full bench bench-peers wheel wheel-test gpu-bundle docs \
