@@ -180,8 +180,7 @@ static LogicalResult splitPlainly(onnx::NodeOp node, NodeBuilder &nodes,
                                   SmallVectorImpl<Value> &results) {
   if (node.hasInput(1) && node.getInputs().size() == 2)
     return success();
-  int64_t axis = node.getInt("axis", 0), rank = node.inputType(0).getRank();
-  axis += axis < 0 ? rank : 0;
+  const int64_t axis = normalAxis(node.getInt("axis", 0), node.inputType(0).getRank());
   SmallVector<int64_t> sizes;
   for (Value output : node.getOutputs())
     sizes.push_back(tensorType(output).getDimSize(axis));
