@@ -1,10 +1,17 @@
 //===- DiscardableAttrs.cpp - the discardable attributes of the dialect ---===//
 // Attributes that ops of this dialect need are arguments of these ops, which no pass drops. The
 // list below has the attributes on ops of other dialects, or on any op; no other attribute may have
-// a name that begins with `zero.`. MLIR allows passes to drop discardable attributes; each group
-// says why no pass drops these.
+// a name that begins with `zero.`. Those of a later phase alone are named in its own headers, which
+// this library may not include, and so are literals here. MLIR allows passes to drop discardable
+// attributes; each group says why no pass drops these.
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Zero/EmittedAttrs.h"
+#include "dialects/Zero/EvaluationAttrs.h"
+#include "dialects/Zero/ExporterAttrs.h"
+#include "dialects/Zero/KernelAttrs.h"
+#include "dialects/Zero/Mesh.h"
+#include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -47,96 +54,96 @@ constexpr Check kUnit = isKind<UnitAttr>, kInteger = isKind<IntegerAttr>,
 
 const Known kKnown[] = {
     // Properties of the program. No pass rewrites a module.
-    {"zero.ranks", OnModule, kInteger, "an integer"},
-    {"zero.ranks_per_node", OnModule, kInteger, "an integer"},
-    {"zero.mesh", OnModule, isKind<MeshAttr>, "#zero.mesh<...>"},
-    {"zero.micro_batches", OnModule, kInteger, "an integer"},
-    {"zero.interleave", OnModule, kUnit, "no value"},
-    {"zero.interleaved", OnModule, kUnit, "no value"},
-    {"zero.whole_step", OnModule, kUnit, "no value"},
-    {"zero.own_gradients", OnModule, kUnit, "no value"},
+    {kRanksAttr, OnModule, kInteger, "an integer"},
+    {kRanksPerNodeAttr, OnModule, kInteger, "an integer"},
+    {kMeshAttr, OnModule, isKind<MeshAttr>, "#zero.mesh<...>"},
+    {kMicroBatchesAttr, OnModule, kInteger, "an integer"},
+    {kInterleaveAttr, OnModule, kUnit, "no value"},
+    {kInterleavedAttr, OnModule, kUnit, "no value"},
+    {kWholeStepAttr, OnModule, kUnit, "no value"},
+    {kOwnGradientsAttr, OnModule, kUnit, "no value"},
     {"zero.own_types", OnModule, kUnit, "no value"},
-    {"zero.training_info", OnModule, kInteger, "an integer"},
-    {"zero.start_rate", OnModule, isKind<FloatAttr>, "a float"},
-    {"zero.stage", OnModule, kInteger, "an integer"},
-    {"zero.seed", OnModule, kInteger, "an integer"},
+    {kTrainingInfoAttr, OnModule, kInteger, "an integer"},
+    {kStartRateAttr, OnModule, isKind<FloatAttr>, "a float"},
+    {kStageAttr, OnModule, kInteger, "an integer"},
+    {kSeedAttr, OnModule, kInteger, "an integer"},
     {"zero.threads", OnModule, kInteger, "an integer"},
     {"zero.target_cpu", OnModule, isKind<CpuAttr>, "#zero.cpu"},
-    {"zero.optimizer", OnModule, kString, "a string"},
-    {"zero.device", OnModule, kString, "a string"},
-    {"zero.precision", OnModule, isKind<TypeAttr>, "a type"},
+    {kOptimizerAttr, OnModule, kString, "a string"},
+    {kDeviceAttr, OnModule, kString, "a string"},
+    {kPrecisionAttr, OnModule, isKind<TypeAttr>, "a type"},
     {"zero.frozen_precision", OnModule, isKind<TypeAttr>, "a type"},
-    {"zero.local_loss_mean", OnModule, kUnit, "no value"},
-    {"zero.sync_batchnorm", OnModule, kUnit, "no value"},
+    {kLocalLossMeanAttr, OnModule, kUnit, "no value"},
+    {kSyncBatchNormAttr, OnModule, kUnit, "no value"},
     {"zero.tile_params_over", OnModule, kInteger, "an integer"},
-    {"zero.prefetch_bytes", OnModule, kInteger, "an integer"},
+    {kPrefetchAttr, OnModule, kInteger, "an integer"},
     // Results of a phase, for later phases and for messages. No pass rewrites a module.
-    {"zero.buckets", OnModule, kIntegers, "integers"},
-    {"zero.certificate", OnModule, isCertificate, "a list of #zero.arena<...>"},
+    {kBucketsAttr, OnModule, kIntegers, "integers"},
+    {kCertificateAttr, OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
     {"zero.found_plan", OnModule, isKind<FoundPlanAttr>, "#zero.found_plan<...>"},
     {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
     {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},
-    {"zero.lost_parameters", OnModule, kList, "a list"},
-    {"zero.absent_parameters", OnModule, kList, "a list"},
-    {"zero.initializers", OnModule, kDictionary, "a dictionary"},
-    {"zero.program_mesh", OnModule, kString, "a string"},
+    {kLostParametersAttr, OnModule, kList, "a list"},
+    {kAbsentParametersAttr, OnModule, kList, "a list"},
+    {kInitializersAttr, OnModule, kDictionary, "a dictionary"},
+    {kProgramMeshAttr, OnModule, kString, "a string"},
     // What the file of the model says about a tensor. No pass rewrites symbols of this dialect.
-    {"zero.exported_as", OnState, kString, "a string"},
-    {"zero.aliases", OnState, kList, "a list"},
-    {"zero.part", OnState, isKind<PartAttr>, "#zero.part<...>"},
-    {"zero.sharded_dim", OnState, kInteger, "an integer"},
-    {"zero.shard", OnState, isKind<ShardAttr>, "#zero.shard<...>"},
-    {"zero.exported_frozen", OnState, kUnit, "no value"},
-    {"zero.number", OnState, isKind<FloatAttr>, "a float"},
-    {"zero.late", OnState, isKind<UnitAttr, FloatAttr>, "a float, or no value"},
+    {kExportedAsAttr, OnState, kString, "a string"},
+    {kAliasesAttr, OnState, kList, "a list"},
+    {kPartAttr, OnState, isKind<PartAttr>, "#zero.part<...>"},
+    {kShardedDimAttr, OnState, kInteger, "an integer"},
+    {kShardAttr, OnState, isKind<ShardAttr>, "#zero.shard<...>"},
+    {kExportedFrozenAttr, OnState, kUnit, "no value"},
+    {kNumberAttr, OnState, isKind<FloatAttr>, "a float"},
+    {kLateAttr, OnState, isKind<UnitAttr, FloatAttr>, "a float, or no value"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
-    {"zero.kernel", OnFunction, kUnit, "no value"},
-    {"zero.host_kernel", OnFunction, kUnit, "no value"},
-    {"zero.constant_indices", OnFunction, kUnit, "no value"},
-    {"zero.workspace", OnFunction, kInteger, "an integer"},
-    {"zero.flops", OnFunction, kInteger, "an integer"},
-    {"zero.bytes", OnFunction, kInteger, "an integer"},
+    {kKernelAttr, OnFunction, kUnit, "no value"},
+    {kHostKernelAttr, OnFunction, kUnit, "no value"},
+    {kConstantIndicesAttr, OnFunction, kUnit, "no value"},
+    {kWorkspaceAttr, OnFunction, kInteger, "an integer"},
+    {kFlopsAttr, OnFunction, kInteger, "an integer"},
+    {kBytesAttr, OnFunction, kInteger, "an integer"},
     {"zero.extent", OnFunction, kInteger, "an integer"},
-    {"zero.call", OnFunction, isKind<ConvolutionAttr, AttentionAttr>,
+    {kCallAttr, OnFunction, isKind<ConvolutionAttr, AttentionAttr>,
      "#zero.convolution<...> or #zero.attention<...>"},
-    {"zero.library", OnFunction, isKind<LibraryAttr>, "#zero.library<...>"},
-    {"zero.runs", OnFunction, kList, "a list"},
+    {kLibraryAttr, OnFunction, isKind<LibraryAttr>, "#zero.library<...>"},
+    {kRunsAttr, OnFunction, kList, "a list"},
     // On ops of any dialect: nodes of the model, and the ops that they are lowered to. CSE does not
     // merge ops that differ in these, and canonicalize drops them only from views, which execute
     // nothing.
-    {"zero.schedule", OnBody, isKind<ScheduleAttr>, "#zero.schedule<...>"},
-    {"zero.name", OnBody, kString, "a string"},
-    {"zero.recompute", OnBody, isKind<UnitAttr, IntegerAttr>, "the number of a run, or no value"},
-    {"zero.tier", OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
-    {"zero.import_note", OnBody, kString, "a string"},
+    {kScheduleAttr, OnBody, isKind<ScheduleAttr>, "#zero.schedule<...>"},
+    {kNameAttr, OnBody, kString, "a string"},
+    {kRecomputeAttr, OnBody, isKind<UnitAttr, IntegerAttr>, "the number of a run, or no value"},
+    {kTierAttr, OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
+    {kImportNoteAttr, OnBody, kString, "a string"},
     {"zero.round", OnBody, kUnit, "no value"},
-    {"zero.carries", OnBody, kUnit, "no value"},
-    {"zero.training_only", OnBody, kUnit, "no value"},
-    {"zero.gradient_start", OnBody, kInteger, "an integer"},
-    {"zero.replicated", OnBody, kIntegers, "integers"},
-    {"zero.offsets", OnBody | OnState, kIntegers, "integers"},
+    {kCarriesAttr, OnBody, kUnit, "no value"},
+    {kTrainingOnlyAttr, OnBody, kUnit, "no value"},
+    {kGradientStartAttr, OnBody, kInteger, "an integer"},
+    {kReplicatedAttr, OnBody, kIntegers, "integers"},
+    {kOffsetsAttr, OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.
     {"zero.loop", OnBody, kString, "a string"},
-    {"zero.threads", OnBody, kString, "a string"},
+    {"zero.loop_threads", OnBody, kString, "a string"},
     {"zero.neighbours", OnBody, kInteger, "an integer"},
     {"zero.per_block", OnBody | OnFunction, kInteger, "an integer"},
 };
 
 const Known kKnownOfArguments[] = {
-    {"zero.binding", OnFunction, kString, "a string"},
+    {kBindingAttr, OnFunction, kString, "a string"},
     {"zero.aligned", OnFunction, kUnit, "no value"},
     // Of a program that is not a step yet; see zero-bind-arguments.
-    {"zero.name", OnFunction, kString, "a string"},
-    {"zero.role", OnFunction, kString, "a string"},
-    {"zero.gradient_of", OnFunction, kString, "a string"},
-    {"zero.split", OnFunction, kUnit, "no value"},
+    {kNameAttr, OnFunction, kString, "a string"},
+    {kRoleAttr, OnFunction, kString, "a string"},
+    {kGradientOfAttr, OnFunction, kString, "a string"},
+    {kSplitAttr, OnFunction, kUnit, "no value"},
     {"zero.tokens", OnFunction, kUnit, "no value"},
-    {"zero.vocabulary", OnFunction, kInteger, "an integer"},
-    {"zero.micro_batch", OnFunction, kInteger, "an integer"},
-    {"zero.inplace", OnFunction, kInteger, "the number of a result"},
+    {kVocabularyAttr, OnFunction, kInteger, "an integer"},
+    {kMicroBatchAttr, OnFunction, kInteger, "an integer"},
+    {kInplaceAttr, OnFunction, kInteger, "the number of a result"},
     {"zero.state", OnFunction, isKind<FlatSymbolRefAttr>, "a symbol"},
-    {"zero.offsets", OnFunction, kIntegers, "integers"},
+    {kOffsetsAttr, OnFunction, kIntegers, "integers"},
 };
 
 } // namespace

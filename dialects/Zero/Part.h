@@ -8,7 +8,7 @@
 namespace zero {
 
 /// On a parameter: its `#zero.part`.
-inline constexpr llvm::StringLiteral kPartAttr = "zero.part";
+inline constexpr llvm::StringLiteral kPartAttr = "zero.part_of";
 
 /// The part of a tensor that `parameter` holds; null for a whole tensor.
 PartAttr partOf(ParameterOp parameter);

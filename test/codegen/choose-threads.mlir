@@ -4,7 +4,7 @@
 // address of what is accessed so must be a multiple of 16, that of a factor that all share need not.
 // CHECK-LABEL: func.func private @elements
 // CHECK-SAME: (%{{.*}}: memref<?xf32> {zero.aligned}, %{{.*}}: memref<1xf32>) attributes
-// CHECK: {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "one", zero.neighbours = 4 : i64}
 func.func private @elements(%x: memref<?xf32>, %factor: memref<1xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -22,7 +22,7 @@ func.func private @elements(%x: memref<?xf32>, %factor: memref<1xf32>) attribute
 
 // What is stored is contiguous over the ends of rows.
 // CHECK-LABEL: func.func private @digits
-// CHECK: {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "one", zero.neighbours = 4 : i64}
 func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -39,7 +39,7 @@ func.func private @digits(%x: memref<6xf32>, %y: memref<24xf32>) attributes {zer
 
 // Rows of 6 elements of another buffer allow two neighbours per thread.
 // CHECK-LABEL: func.func private @rows_of_columns
-// CHECK: {zero.loop = "parallel", zero.neighbours = 2 : i64, zero.threads = "one"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "one", zero.neighbours = 2 : i64}
 func.func private @rows_of_columns(%x: memref<6xf32>, %y: memref<4x8xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -58,9 +58,9 @@ func.func private @rows_of_columns(%x: memref<6xf32>, %y: memref<4x8xf32>) attri
 // per thread.
 // CHECK-LABEL: func.func private @row
 // CHECK: {zero.loop = "sum", zero.neighbours = 2 : i64}
-// CHECK: {zero.loop = "parallel", zero.threads = "warp"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "warp"}
 // CHECK: {zero.loop = "sum", zero.neighbours = 4 : i64}
-// CHECK: {zero.loop = "parallel", zero.threads = "block"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "block"}
 func.func private @row(%x: memref<8x64xf32>, %l: memref<8x4096xf32>, %y: memref<8xf32>)
     attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
@@ -93,7 +93,7 @@ func.func private @row(%x: memref<8x64xf32>, %l: memref<8x4096xf32>, %y: memref<
 // Sums across rows: neighbours in memory belong to different sums.
 // CHECK-LABEL: func.func private @columns
 // CHECK: {zero.loop = "sum"}
-// CHECK: {zero.loop = "parallel", zero.threads = "column"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "column"}
 func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -115,7 +115,7 @@ func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attribute
 
 // One thread runs a sequential loop, and also a loop that carries more than a sum.
 // CHECK-LABEL: func.func private @ordered
-// CHECK: {zero.loop = "parallel", zero.threads = "one"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "one"}
 func.func private @ordered(%x: memref<8x64xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -156,7 +156,7 @@ func.func private @total(%x: memref<?xf32>, %y: memref<f32>) attributes {zero.ke
 
 // Where a row begins is the same for all its elements: it does not count as memory along rows.
 // CHECK-LABEL: func.func private @ranges
-// CHECK: {zero.loop = "parallel", zero.threads = "block"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "block"}
 func.func private @ranges(%firsts: memref<?xindex>, %x: memref<?xf32>, %y: memref<?xf32>)
     attributes {zero.kernel} {
   %c0 = arith.constant 0 : index

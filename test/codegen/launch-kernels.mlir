@@ -21,7 +21,7 @@ func.func private @update(%x: memref<?xf32>) attributes {zero.kernel} {
     %0 = memref.load %x[%i] : memref<?xf32>
     %1 = arith.addf %0, %0 : f32
     memref.store %1, %x[%i] : memref<?xf32>
-  } {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+  } {zero.loop = "parallel", zero.loop_threads = "one", zero.neighbours = 4 : i64}
   return
 }
 
@@ -51,7 +51,7 @@ func.func private @row(%x: memref<8x64xf32>, %y: memref<8xf32>) attributes {zero
       scf.yield %1 : f32
     } {zero.loop = "sum"}
     memref.store %sum, %y[%i] : memref<8xf32>
-  } {zero.loop = "parallel", zero.threads = "warp"}
+  } {zero.loop = "parallel", zero.loop_threads = "warp"}
   return
 }
 
@@ -79,7 +79,7 @@ func.func private @twice(%x: memref<8x64xf32>, %y: memref<8x64xf32>) attributes 
       %1 = memref.load %x[%i, %0] : memref<8x64xf32>
       memref.store %1, %y[%i, %k] : memref<8x64xf32>
     } {zero.loop = "parallel"}
-  } {zero.loop = "parallel", zero.threads = "warp"}
+  } {zero.loop = "parallel", zero.loop_threads = "warp"}
   return
 }
 
@@ -111,7 +111,7 @@ func.func private @columns(%x: memref<128x64xf32>, %y: memref<64xf32>) attribute
       scf.yield %1 : f32
     } {zero.loop = "sum"}
     memref.store %sum, %y[%i] : memref<64xf32>
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }
 
@@ -136,7 +136,7 @@ func.func private @scaled(%x: memref<128x40xf32>) attributes {zero.kernel} {
       %1 = arith.addf %0, %0 : f32
       memref.store %1, %x[%k, %i] : memref<128x40xf32>
     } {zero.loop = "parallel"}
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }
 
@@ -163,7 +163,7 @@ func.func private @mean(%x: memref<1024xf32>) attributes {zero.kernel} {
   } {zero.loop = "sum"}
   scf.for %k = %c0 to %c1024 step %c1 {
     memref.store %sum, %x[%k] : memref<1024xf32>
-  } {zero.loop = "parallel", zero.threads = "one"}
+  } {zero.loop = "parallel", zero.loop_threads = "one"}
   return
 }
 
@@ -212,7 +212,7 @@ func.func private @temporary(%x: memref<8x64xf32>) attributes {zero.kernel} {
       %0 = memref.load %x[%i, %k] : memref<8x64xf32>
       memref.store %0, %t[%k] : memref<64xf32>
     } {zero.loop = "parallel"}
-  } {zero.loop = "parallel", zero.threads = "warp"}
+  } {zero.loop = "parallel", zero.loop_threads = "warp"}
   return
 }
 
@@ -234,11 +234,11 @@ func.func private @ends_of_rows(%x: memref<4xf32>, %y: memref<32xf32>, %z: memre
     %at:2 = affine.delinearize_index %i into (4, 8) : index, index
     %0 = memref.load %x[%at#0] : memref<4xf32>
     memref.store %0, %y[%i] : memref<32xf32>
-  } {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+  } {zero.loop = "parallel", zero.loop_threads = "one", zero.neighbours = 4 : i64}
   scf.for %i = %c0 to %c24 step %c1 {
     %at:2 = affine.delinearize_index %i into (4, 6) : index, index
     %0 = memref.load %x[%at#0] : memref<4xf32>
     memref.store %0, %z[%i] : memref<24xf32>
-  } {zero.loop = "parallel", zero.neighbours = 4 : i64, zero.threads = "one"}
+  } {zero.loop = "parallel", zero.loop_threads = "one", zero.neighbours = 4 : i64}
   return
 }

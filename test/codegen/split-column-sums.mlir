@@ -14,13 +14,13 @@
 // CHECK: memref.load %[[X]][%[[ROW]], %[[AT]]#1]
 // CHECK: {zero.loop = "sum"}
 // CHECK: memref.store %[[PART]], %[[PARTS]][%[[AT]]#0, %[[AT]]#1]
-// CHECK: {zero.loop = "parallel", zero.threads = "column"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "column"}
 // CHECK: scf.for %[[COLUMN:[^ ]*]] = %
 // CHECK: scf.for %[[CHUNK:[^ ]*]] = %
 // CHECK: memref.load %[[PARTS]][%[[CHUNK]], %[[COLUMN]]]
 // CHECK: {zero.loop = "sum"}
 // CHECK: memref.store %{{.*}}, %[[Y]][%[[COLUMN]]]
-// CHECK: {zero.loop = "parallel", zero.threads = "column"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "column"}
 func.func private @columns(%x: memref<1024x64xf32>, %y: memref<64xf32>) attributes {zero.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -34,7 +34,7 @@ func.func private @columns(%x: memref<1024x64xf32>, %y: memref<64xf32>) attribut
       scf.yield %1 : f32
     } {zero.loop = "sum"}
     memref.store %sum, %y[%i] : memref<64xf32>
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }
 
@@ -62,7 +62,7 @@ func.func private @remainder(%x: memref<520x64xf32>, %y: memref<64xf32>) attribu
       scf.yield %1 : f32
     } {zero.loop = "sum"}
     memref.store %most, %y[%i] : memref<64xf32>
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }
 
@@ -73,12 +73,12 @@ func.func private @remainder(%x: memref<520x64xf32>, %y: memref<64xf32>) attribu
 // CHECK: %[[SUMS:.*]] = memref.alloc() : memref<2x64xf32>
 // CHECK: scf.for
 // CHECK: memref.store %{{.*}}, %[[SUMS]]
-// CHECK: {zero.loop = "parallel", zero.threads = "column"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "column"}
 // CHECK: %[[SQUARES:.*]] = memref.alloc() : memref<2x64xf32>
 // CHECK: scf.for
 // CHECK: memref.load %[[SUMS]]
 // CHECK: memref.store %{{.*}}, %[[SQUARES]]
-// CHECK: {zero.loop = "parallel", zero.threads = "column"}
+// CHECK: {zero.loop = "parallel", zero.loop_threads = "column"}
 // CHECK: scf.for
 // CHECK: memref.load %[[SUMS]]
 // CHECK: memref.load %[[SQUARES]]
@@ -104,7 +104,7 @@ func.func private @deviation(%x: memref<512x64xf32>, %y: memref<64xf32>) attribu
       scf.yield %3 : f32
     } {zero.loop = "sum"}
     memref.store %squares, %y[%i] : memref<64xf32>
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }
 
@@ -127,7 +127,7 @@ func.func private @short(%x: memref<511x64xf32>, %y: memref<64xf32>) attributes 
       scf.yield %1 : f32
     } {zero.loop = "sum"}
     memref.store %sum, %y[%i] : memref<64xf32>
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }
 
@@ -155,6 +155,6 @@ func.func private @written(%x: memref<1024x64xf32>, %y: memref<64xf32>) attribut
       scf.yield %1 : f32
     } {zero.loop = "sum"}
     memref.store %sum, %y[%i] : memref<64xf32>
-  } {zero.loop = "parallel", zero.threads = "column"}
+  } {zero.loop = "parallel", zero.loop_threads = "column"}
   return
 }

@@ -166,9 +166,9 @@ module attributes {zero.certificate = [#zero.arena<tier = device, peak = 256, lo
 // -----
 
 // expected-error @+1 {{expected a part of 'w' that begins in [0, 6), got 6}}
-zero.parameter @w.part1 : tensor<8x3xf32> {zero.part = #zero.part<of = "w", axis = 1, begin = 6, extent = 6>}
+zero.parameter @w.part1 : tensor<8x3xf32> {zero.part_of = #zero.part<of = "w", axis = 1, begin = 6, extent = 6>}
 
 // -----
 
-// expected-error @+1 {{expected zero.part = #zero.part<...>, got "w"}}
-zero.parameter @w.part1 : tensor<8x3xf32> {zero.part = "w"}
+// expected-error @+1 {{expected zero.part_of = #zero.part<...>, got "w"}}
+zero.parameter @w.part1 : tensor<8x3xf32> {zero.part_of = "w"}

@@ -167,5 +167,5 @@ func.func private @total(%x: tensor<?xf32>) -> tensor<f64> attributes {zero.kern
 // CHECK: zero.runs = [#zero.run<0 to 0>, #zero.run<7 to 9 after 0, 0, 4, 6>]
 func.func private @runs() attributes {zero.runs = [#zero.run<0 to 0>, #zero.run<7 to 9 after 0, 0, 4, 6>]}
 
-// CHECK: zero.parameter @w.part1 : tensor<8x3xf32> {zero.part = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}
-zero.parameter @w.part1 : tensor<8x3xf32> {zero.part = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}
+// CHECK: zero.parameter @w.part1 : tensor<8x3xf32> {zero.part_of = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}
+zero.parameter @w.part1 : tensor<8x3xf32> {zero.part_of = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}

@@ -42,7 +42,7 @@ llvm::StringRef threadsName(Threads threads);
 int64_t lanesOf(Threads threads);
 
 /// On an outermost loop of independent iterations: its Threads value as a string.
-inline constexpr llvm::StringLiteral kThreadsOfLoopAttr = "zero.threads";
+inline constexpr llvm::StringLiteral kThreadsOfLoopAttr = "zero.loop_threads";
 /// On a loop: neighbouring iterations that a thread runs together.
 inline constexpr llvm::StringLiteral kNeighboursAttr = "zero.neighbours";
 

@@ -170,7 +170,7 @@ def CollapseLoops : Pass<"zero-collapse-loops", "::mlir::func::FuncOp"> {
 def ChooseThreads : Pass<"zero-choose-threads", "::mlir::func::FuncOp"> {
   let summary = "Assign iterations of a kernel to the threads of a GPU";
   let description = [{
-    Only writes attributes. `zero.threads` on an outermost loop of independent iterations names
+    Only writes attributes. `zero.loop_threads` on an outermost loop of independent iterations names
     what executes one iteration: `one` thread; a `warp` or a `block` if contiguous memory
     belongs to one iteration; a `column` of a block if contiguous memory belongs to many
     iterations. `zero.neighbours` on a loop is the number of adjacent iterations that one thread
@@ -182,9 +182,9 @@ def ChooseThreads : Pass<"zero-choose-threads", "::mlir::func::FuncOp"> {
 def SplitColumnSums : Pass<"zero-split-column-sums", "::mlir::func::FuncOp"> {
   let summary = "Divide long sums across rows among blocks of a GPU";
   let description = [{
-    A loop over columns (`zero.threads = "column"`) with sums of at least 512 rows becomes two. The
-    first sums chunks of 256 rows of each column into a temporary, the second adds the sums of the
-    chunks in order:
+    A loop over columns (`zero.loop_threads = "column"`) with sums of at least 512 rows becomes two.
+    The first sums chunks of 256 rows of each column into a temporary, the second adds the sums of
+    the chunks in order:
 
     ```mlir
     scf.for %i = %c0 to %c51200 step %c1 { // 32 chunks of 1600 columns

@@ -63,7 +63,7 @@ static const char *exchange = R"(
         %0 = memref.load %x[%i, %next] : memref<8x33xf32>
         memref.store %0, %z[%i, %k] : memref<8x32xf32>
       } {zero.loop = "parallel"}
-    } {zero.loop = "parallel", zero.threads = "warp"}
+    } {zero.loop = "parallel", zero.loop_threads = "warp"}
     return
   })";
 
@@ -86,7 +86,7 @@ TEST(Ptx, ReadsOnceWhereBuffersDiffer) {
         memref.store %0, %y[%i] : memref<8xf32>
         %1 = memref.load %x[%i] : memref<8xf32>
         memref.store %1, %z[%i] : memref<8xf32>
-      } {zero.loop = "parallel", zero.threads = "one"}
+      } {zero.loop = "parallel", zero.loop_threads = "one"}
       return
     })");
   EXPECT_EQ(countOf(ptx, "ld.global"), 1u) << ptx;
@@ -106,7 +106,7 @@ TEST(Ptx, HasNoLoopsOverBytes) {
         scf.for %k = %c0 to %c1000 step %c1 {
           memref.store %zero, %x[%i, %k] : memref<4x1000xf32>
         }
-      } {zero.loop = "parallel", zero.threads = "one"}
+      } {zero.loop = "parallel", zero.loop_threads = "one"}
       return
     })");
   EXPECT_EQ(countOf(ptx, "st.global.b8"), 0u) << ptx;
