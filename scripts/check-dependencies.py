@@ -5,6 +5,7 @@ usage: check-dependencies.py [ROOT]
 
 - Every #include of lib, include, dialects, runtime and tools must be allowed by the
   dependency rules below (RULES).
+- Only directories of OPERATORS name operators of ONNX: the others ask the table of operators.
 - No module of python/zero imports itself through others.
 - Main files have fewer than 60 lines, all files at most 600.
 - No file contains a path that exists on one machine only.
@@ -128,11 +129,20 @@ RULES = {
                        "Planning"],
 }
 
+# Where operators of ONNX are named: their definitions, readers and writers of programs, and passes
+# that recognise patterns of them.
+OPERATORS = ("dialects/Onnx", "lib/Ops", "lib/Import", "lib/Frontends", "lib/Programs",
+             "include/zero/Programs", "lib/EmitOnnx", "lib/Transforms/EmitOnnx",
+             "lib/Transforms/Recognise")
+
 MAIN_LINES = 60
 FILE_LINES = 600
 SOURCES = (".cpp", ".h", ".td", ".py", ".mlir", ".test", ".proto", ".sh", ".cmake", ".txt", ".md")
 SKIPPED = {"build", "data", "__pycache__"}
 
+# An operator by its name, or a comparison of such names.
+OPERATOR_NAME = re.compile(r'dialects/Onnx/Operators\.h|\bop::[A-Z]|getOpType\(\)\s*[=!]='
+                           r'|\bOperator\{"|getOpType\(\)\.(contains|starts_with|ends_with)')
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|home|root|farm|mnt|tmp|Users)/\w")
 
@@ -201,12 +211,22 @@ def check_includes(root, file, lines):
                    f"only {', '.join(RULES[directory])}")
 
 
+def check_operators(path, lines):
+    if str(path).startswith(OPERATORS):
+        return
+    for number, line in enumerate(lines, 1):
+        if OPERATOR_NAME.search(line):
+            yield (f"{path}:{number}: names an operator, which only {', '.join(OPERATORS)} may; "
+                   f"ask for a function (zero/Ops/Function.h)")
+
+
 def check_file(root, file):
     path = file.relative_to(root)
     lines = lines_of(file)
     if path.parts[0] in ("lib", "include", "dialects", "runtime", "tools"):
         if file.suffix in (".cpp", ".h", ".c"):
             yield from check_includes(root, file, lines)
+            yield from check_operators(path, lines)
     if path.parts[0] == "tools" and file.stem == file.parent.name and len(lines) >= MAIN_LINES:
         yield f"{path}: expected a main file under {MAIN_LINES} lines, got {len(lines)}"
     if len(lines) > FILE_LINES:

@@ -1,27 +1,18 @@
-//===- Operators.h - names of operators for passes --------------*- C++ -*-===//
+//===- Operators.h - names of ONNX's operators ------------------*- C++ -*-===//
 // Operators.def lists the names. An operator that is not listed is named only in the file that
-// registers it.
+// registers it. Only readers and writers of programs, definitions of operators and passes that
+// recognise patterns of them may include this file; the others ask for functions
+// (zero/Ops/Function.h).
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ONNX_OPERATORS_H
 #define DIALECTS_ONNX_OPERATORS_H
 
-#include "dialects/Onnx/Onnx.h"
+#include "dialects/Onnx/OwnOperators.h"
 
 namespace zero::op {
 #define ONNX_OPERATOR(name) inline constexpr onnx::Operator name{"", #name};
 #include "dialects/Onnx/Operators.def"
 } // namespace zero::op
-
-namespace zero::training {
-#define ONNX_TRAINING_OPERATOR(name)                                                               \
-  inline constexpr onnx::Operator name{onnx::kTrainingDomain, #name};
-#include "dialects/Onnx/Operators.def"
-} // namespace zero::training
-
-namespace zero::own {
-#define OWN_OPERATOR(name) inline constexpr onnx::Operator name{onnx::kZeroDomain, #name};
-#include "dialects/Onnx/Operators.def"
-} // namespace zero::own
 
 #endif // DIALECTS_ONNX_OPERATORS_H

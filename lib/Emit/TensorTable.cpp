@@ -8,7 +8,7 @@
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
 #include "runtime/format/limits.h"
-#include "zero/Analysis/ConstantRoles.h"
+#include "zero/Analysis/ConstantNames.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -218,7 +218,8 @@ static LogicalResult expandAttention(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerAttention() {
-  registerOp({op::Attention, 23, 23, Kind::Other, nullptr, nullptr, expandAttention});
+  registerOp(OpDef{op::Attention, 23, 23, Kind::Other, nullptr, nullptr, expandAttention}.operand(
+      3, OperandRole::Scores));
 }
 
 } // namespace zero::ops

@@ -454,7 +454,11 @@ void registerBatchNormalization() {
   registerOp(OpDef{op::BatchNormalization, 13, 23, Kind::Elementwise, lowerBatchNorm, gradient,
                    expandBatchNorm}
                  .keepsWide(~1u)
-                 .dividedBy(normFactors));
+                 .dividedBy(normFactors)
+                 .operand(1, OperandRole::Scale)
+                 .operand(2, OperandRole::Offset)
+                 .operand(3, OperandRole::Statistics)
+                 .operand(4, OperandRole::Statistics));
   registerOp(OpDef{own::BatchMoments, 1, 1, Kind::Rows, lowerMoments, momentsGradient}
                  .keepsWide()
                  .dividedBy(momentsFactors));

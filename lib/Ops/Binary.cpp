@@ -202,15 +202,17 @@ void registerBinary() {
   constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
   constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
   auto define = [](onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient,
-                   Linear linear, bool roundsIntegers = false) {
-    registerAnySign(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}.linearly(
-        linear, roundsIntegers));
+                   Function function, Linear linear, bool roundsIntegers = false) {
+    registerAnySign(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}
+                        .linearly(linear, roundsIntegers)
+                        .computing(function));
   };
-  define(op::Add, 7, add, addGradient, Linear::Together);
-  define(op::Sub, 7, sub, subGradient, Linear::Together);
-  define(op::Mul, 7, mul, mulGradient, Linear::InEach);
-  define(op::Div, 7, lowerBinary<divide>, divGradient, Linear::Quotient, /*roundsIntegers=*/true);
-  define(op::Mod, 10, lowerMod, modGradient, Linear::No);
+  define(op::Add, 7, add, addGradient, Function::Add, Linear::Together);
+  define(op::Sub, 7, sub, subGradient, Function::Sub, Linear::Together);
+  define(op::Mul, 7, mul, mulGradient, Function::Mul, Linear::InEach);
+  define(op::Div, 7, lowerBinary<divide>, divGradient, Function::Div, Linear::Quotient,
+         /*roundsIntegers=*/true);
+  define(op::Mod, 10, lowerMod, modGradient, Function::None, Linear::No);
   registerRuntimeOp("DivGrad", expandDivGrad);
   registerRuntimeOp("Scale", expandScale);
 }

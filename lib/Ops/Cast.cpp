@@ -104,10 +104,12 @@ void registerCast() {
   OpDef cast{op::Cast, 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
   cast.narrow = Narrow::Round;
   cast.linear = Linear::InFirst;
-  registerAnySign(cast);
+  registerAnySign(cast.computing(Function::Convert));
   // Only the type of the second operand matters, and the result has it, too.
   registerAnySign(
-      {op::CastLike, 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike});
+      OpDef{op::CastLike, 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike}
+          .computing(Function::Convert)
+          .operand(1, OperandRole::Setting));
 }
 
 } // namespace zero::ops

@@ -190,18 +190,33 @@ static LogicalResult splitPlainly(onnx::NodeOp node, NodeBuilder &nodes,
   return success();
 }
 
+static LogicalResult concatNonEmpty(onnx::NodeOp node, NodeBuilder &builder,
+                                    SmallVectorImpl<Value> &results) {
+  SmallVector<Value> kept = llvm::filter_to_vector(
+      node.getInputs(), [](Value part) { return tensorType(part).getNumElements() > 0; });
+  results.push_back(
+      kept.size() == 1
+          ? kept.front()
+          : builder.create(op::Concat, node.outputType(0), kept, node.getAttrs().getValue())
+                .getResult(0));
+  return success();
+}
+
 void registerConcat() {
   registerAnySign(
       OpDef{op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}
           .linearly(Linear::Together)
           .moves()
-          .dividedBy(factorsAcrossAxis<0>));
+          .dividedBy(factorsAcrossAxis<0>)
+          .computing(Function::Concatenate)
+          .omittingEmpty(concatNonEmpty));
   registerAnySign(
       OpDef{op::Split, 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}
           .linearly(Linear::InFirst)
           .moves()
           .dividedBy(factorsAcrossAxis<0>)
-          .writtenBy(splitPlainly));
+          .writtenBy(splitPlainly)
+          .computing(Function::Split));
   registerRuntimeOp("ConcatTraining", expandConcatTraining);
   registerRuntimeOp("SplitTraining", expandSplitTraining);
 }

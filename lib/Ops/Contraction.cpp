@@ -249,7 +249,8 @@ static LogicalResult contractPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 void registerContraction() {
   registerOp(OpDef{own::Contract, 1, 1, Kind::Product, lowerContract, contractGradient}
                  .linearly(Linear::InEach)
-                 .writtenBy(contractPlainly));
+                 .writtenBy(contractPlainly)
+                 .computing(Function::Product));
 }
 
 } // namespace zero::ops

@@ -438,8 +438,11 @@ static Factors gradWFactors(onnx::NodeOp node) {
 }
 
 void registerConv() {
-  registerOp(OpDef{op::Conv, 13, 23, Kind::Other, lowerConv, convGradient}.dividedBy(convFactors));
-  registerOp({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
+  auto add = [](OpDef def) {
+    registerOp(def.computing(Function::Product).operand(2, OperandRole::Offset));
+  };
+  add(OpDef{op::Conv, 13, 23, Kind::Other, lowerConv, convGradient}.dividedBy(convFactors));
+  add({op::ConvTranspose, 13, 23, Kind::Other, nullptr, nullptr, expandTranspose});
   registerOp(OpDef{own::ConvGradX, 1, 1, Kind::Other, lowerGradX, gradXGradient}
                  .dividedBy(gradXFactors)
                  .writtenBy(convGradXPlainly));

@@ -2,6 +2,8 @@
 
 #include "ConvForms.h"
 
+#include "dialects/Onnx/Operators.h"
+
 using namespace mlir;
 
 namespace zero::ops {

@@ -315,10 +315,12 @@ static Factors weightFactors(onnx::NodeOp node) {
 void registerCrossEntropy() {
   registerOp(OpDef{op::SoftmaxCrossEntropyLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
                    expandCrossEntropy}
-                 .keepsWide());
+                 .keepsWide()
+                 .operand(2, OperandRole::ClassWeights));
   registerOp(OpDef{op::NegativeLogLikelihoodLoss, 12, kNewestOpset, Kind::Rows, nullptr, nullptr,
                    expandNll}
-                 .keepsWide());
+                 .keepsWide()
+                 .operand(2, OperandRole::ClassWeights));
   for (const Family &family : {kCrossEntropy, kNll}) {
     for (onnx::Operator loss : {family.sum, family.rows}) {
       OpDef def = OpDef{loss, 1, 1, Kind::Rows, lowerLossRows, lossGradient}.keepsWide().dividedBy(

@@ -142,7 +142,9 @@ void registerEinsum() {
   registerOp(
       OpDef{op::Einsum, 12, kNewestOpset, Kind::Other, lowerEinsum, einsumGradient, expandEinsum}
           .linearly(Linear::InEach)
-          .dividedBy(einsumFactors));
+          .dividedBy(einsumFactors)
+          .computing(Function::Product)
+          .omittingEmpty(zeros));
 }
 
 } // namespace zero::ops

@@ -86,7 +86,8 @@ void registerExpand() {
   registerAnySign(OpDef{op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}
                       .linearly(Linear::InFirst)
                       .moves()
-                      .dividedBy(expandFactors));
+                      .dividedBy(expandFactors)
+                      .computing(Function::Broadcast));
   registerAnySign(OpDef{op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}
                       .linearly(Linear::InFirst)
                       .moves()

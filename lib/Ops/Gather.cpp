@@ -417,9 +417,9 @@ static LogicalResult gatherGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 
 void registerGather() {
   auto gather = [](OpDef def) { return def.moves().dividedBy(gatherFactors); };
-  registerAnySign(
-      gather(OpDef{op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}.linearly(
-          Linear::InFirst)));
+  registerAnySign(gather(OpDef{op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}
+                             .linearly(Linear::InFirst)
+                             .computing(Function::Lookup)));
   registerAnySign(gather({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
   registerOp(gather({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad, sumsGradient};

@@ -125,7 +125,8 @@ void registerGatherElements() {
                       .dividedBy(factorsAcrossAxis<0>));
   registerAnySign(OpDef{op::ScatterElements, 11, kNewestOpset, Kind::Other, lowerScatterElements,
                         scatterElementsGradient}
-                      .dividedBy(factorsAcrossAxis<0>));
+                      .dividedBy(factorsAcrossAxis<0>)
+                      .omittingEmpty(firstOperand));
   registerOp(
       OpDef{own::GatherElementsGrad, 1, 1, Kind::Other, lowerGatherElementsGrad, gradGradient}
           .dividedBy(factorsAcrossAxis<0>)

@@ -221,7 +221,8 @@ void registerGatherND() {
           .dividedBy(gatherNDFactors));
   registerAnySign(
       OpDef{op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient}
-          .dividedBy(scatterNDFactors));
+          .dividedBy(scatterNDFactors)
+          .omittingEmpty(firstOperand));
   registerOp(OpDef{own::GatherNDGrad, 1, 1, Kind::Other, lowerGatherNDGrad, gradGradient}
                  .dividedBy(scatterNDFactors)
                  .writtenBy(gatherNDGradPlainly));

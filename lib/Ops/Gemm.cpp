@@ -78,8 +78,22 @@ static LogicalResult gemmGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
   return success();
 }
 
+/// What is left of alpha A B + beta C if A and B have no elements.
+static LogicalResult addendAlone(onnx::NodeOp node, NodeBuilder &builder,
+                                 SmallVectorImpl<Value> &results) {
+  if (!node.hasInput(2))
+    return zeros(node, builder, results);
+  RankedTensorType type = node.outputType(0);
+  Value added = builder.expand(node.getInputs()[2], type.getShape());
+  results.push_back(builder.mul(added, builder.scalar(node.getFloat("beta", 1), type)));
+  return success();
+}
+
 void registerGemm() {
-  registerOp({op::Gemm, 7, kNewestOpset, Kind::Product, lowerGemm, gemmGradient, expandGemm});
+  registerOp(OpDef{op::Gemm, 7, kNewestOpset, Kind::Product, lowerGemm, gemmGradient, expandGemm}
+                 .computing(Function::Product)
+                 .operand(2, OperandRole::Offset)
+                 .omittingEmpty(addendAlone));
 }
 
 } // namespace zero::ops

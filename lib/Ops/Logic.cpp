@@ -61,19 +61,20 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 }
 
 template <ScalarFn scalar>
-static void add(onnx::Operator type, int64_t first) {
+static void add(onnx::Operator type, int64_t first, Function function = Function::None) {
   registerAnySign(
-      OpDef{type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}.piecewise());
+      OpDef{type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}.piecewise().computing(
+          function));
 }
 
 void registerLogic() {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  add<compare<F::OEQ, I::eq, I::eq>>(op::Equal, 7);
-  add<compare<F::OLT, I::slt, I::ult>>(op::Less, 7);
-  add<compare<F::OGT, I::sgt, I::ugt>>(op::Greater, 7);
-  add<compare<F::OLE, I::sle, I::ule>>(op::LessOrEqual, 12);
-  add<compare<F::OGE, I::sge, I::uge>>(op::GreaterOrEqual, 12);
+  add<compare<F::OEQ, I::eq, I::eq>>(op::Equal, 7, Function::Compare);
+  add<compare<F::OLT, I::slt, I::ult>>(op::Less, 7, Function::Compare);
+  add<compare<F::OGT, I::sgt, I::ugt>>(op::Greater, 7, Function::Compare);
+  add<compare<F::OLE, I::sle, I::ule>>(op::LessOrEqual, 12, Function::Compare);
+  add<compare<F::OGE, I::sge, I::uge>>(op::GreaterOrEqual, 12, Function::Compare);
   add<connect<arith::AndIOp>>(op::And, 7);
   add<connect<arith::OrIOp>>(op::Or, 7);
   add<connect<arith::XOrIOp>>(op::Xor, 7);

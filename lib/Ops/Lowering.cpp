@@ -232,6 +232,16 @@ void addResults(onnx::NodeOp node, ArrayRef<Value> values, NodeBuilder &builder,
     results.push_back(isa<NoneType>(result.getType()) ? builder.none() : value);
 }
 
+LogicalResult zeros(onnx::NodeOp node, NodeBuilder &builder, SmallVectorImpl<Value> &results) {
+  results.push_back(builder.splat(0, node.outputType(0)));
+  return success();
+}
+
+LogicalResult firstOperand(onnx::NodeOp node, NodeBuilder &, SmallVectorImpl<Value> &results) {
+  results.push_back(node.getInputs()[0]);
+  return success();
+}
+
 bool isUnsigned(onnx::NodeOp node, unsigned index) {
   return tensorType(node.getInputs()[index]).getElementType().isUnsignedInteger();
 }

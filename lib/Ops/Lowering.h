@@ -9,6 +9,7 @@
 #ifndef LIB_OPS_LOWERING_H
 #define LIB_OPS_LOWERING_H
 
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/IR/AffineMap.h"
@@ -87,6 +88,13 @@ mlir::Value combined(mlir::ImplicitLocOpBuilder &b, Combine combine, mlir::Value
                      bool reassoc = false);
 /// `combine` for elements of operand `index`: compared without a sign where they have none.
 Combine forSign(onnx::NodeOp node, unsigned index, Combine combine);
+
+/// Rules for operands without elements (OpDef::withoutEmpty): a result of zeros, as of a sum of
+/// nothing; and operand 0 as it is.
+llvm::LogicalResult zeros(onnx::NodeOp node, NodeBuilder &builder,
+                          llvm::SmallVectorImpl<mlir::Value> &results);
+llvm::LogicalResult firstOperand(onnx::NodeOp node, NodeBuilder &builder,
+                                 llvm::SmallVectorImpl<mlir::Value> &results);
 
 /// Whether operand `index` holds unsigned integers.
 bool isUnsigned(onnx::NodeOp node, unsigned index);

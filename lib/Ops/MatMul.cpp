@@ -81,9 +81,10 @@ static LogicalResult expandFused(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerMatMul() {
-  registerOp(
-      OpDef{op::MatMul, 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient}.linearly(
-          Linear::InEach));
+  registerOp(OpDef{op::MatMul, 7, kNewestOpset, Kind::Product, lowerMatMul, matMulGradient}
+                 .linearly(Linear::InEach)
+                 .computing(Function::Product)
+                 .omittingEmpty(zeros));
   registerRuntimeOp("FusedMatMul", expandFused);
 }
 

@@ -3,6 +3,7 @@
 #include "zero/Ops/NodeBuilder.h"
 
 #include "dialects/Onnx/ElementTypes.h"
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Zero.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -172,6 +173,15 @@ Value NodeBuilder::expand(Value value, ArrayRef<int64_t> shape) {
   if (type.getShape() == ArrayRef<int64_t>(expanded))
     return value;
   return create(op::Expand, type.clone(expanded), {value, indices(shape)}).getResult(0);
+}
+
+Value NodeBuilder::gather(Value value, Value indices, int64_t axis) {
+  ArrayRef<int64_t> from = tensorType(value).getShape(), chosen = tensorType(indices).getShape();
+  SmallVector<int64_t> shape(from.take_front(axis));
+  llvm::append_range(shape, chosen);
+  llvm::append_range(shape, from.drop_front(axis + 1));
+  return create(op::Gather, tensorType(value).clone(shape), {value, indices}, attr("axis", axis))
+      .getResult(0);
 }
 
 Value NodeBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {

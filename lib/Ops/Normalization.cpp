@@ -359,12 +359,23 @@ void registerNormalization() {
   auto add = [](OpDef def) { registerOp(def.dividedBy(rowFactors)); };
   add(OpDef{op::LayerNormalization, 17, kNewestOpset, Kind::Rows, lowerForward<true>,
             gradient<true>}
-          .keepsWide(~1u));
-  add({op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>, gradient<false>});
+          .keepsWide(~1u)
+          .operand(1, OperandRole::Scale)
+          .operand(2, OperandRole::Offset));
+  add(OpDef{op::RMSNormalization, 23, kNewestOpset, Kind::Rows, lowerForward<false>,
+            gradient<false>}
+          .operand(1, OperandRole::Scale));
   add({own::LayerNormGrad, 1, 1, Kind::Rows, lowerGradient<true>});
   add({own::RMSNormGrad, 1, 1, Kind::Rows, lowerGradient<false>});
   registerRuntimeOp("LayerNormalizationGrad", expandGradient<true>);
-  registerRuntimeOp("SimplifiedLayerNormalization", expandSimplified, /*domain=*/"");
+  registerOp(OpDef{{"", "SimplifiedLayerNormalization"},
+                   1,
+                   kNewestOpset,
+                   Kind::Other,
+                   nullptr,
+                   nullptr,
+                   expandSimplified}
+                 .operand(1, OperandRole::Scale));
   registerRuntimeOp("SimplifiedLayerNormalizationGrad", expandGradient<false>);
 }
 

@@ -55,13 +55,15 @@ static LogicalResult expandLpNorm(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerNormalizationForms() {
-  registerOp({{"", "InstanceNormalization"},
-              7,
-              kNewestOpset,
-              Kind::Rows,
-              nullptr,
-              nullptr,
-              expandInstanceNorm});
+  registerOp(OpDef{{"", "InstanceNormalization"},
+                   7,
+                   kNewestOpset,
+                   Kind::Rows,
+                   nullptr,
+                   nullptr,
+                   expandInstanceNorm}
+                 .operand(1, OperandRole::Scale)
+                 .operand(2, OperandRole::Offset));
   registerOp(
       {{"", "LpNormalization"}, 7, kNewestOpset, Kind::Rows, nullptr, nullptr, expandLpNorm});
 }

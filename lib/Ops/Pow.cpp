@@ -190,7 +190,9 @@ static LogicalResult powGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
 }
 
 void registerPow() {
-  registerAnySign({op::Pow, 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient});
+  registerAnySign(
+      OpDef{op::Pow, 7, kNewestOpset, Kind::Elementwise, lowerPow, powGradient}.computing(
+          Function::Pow));
 }
 
 } // namespace zero::ops

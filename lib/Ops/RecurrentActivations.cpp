@@ -53,10 +53,8 @@ struct Activation::Function {
   Number (*slope)(Number, Number, double, double);
 };
 
-using Function = Activation::Function;
-
 // ONNX's list, with the defaults of the operators of these names; Affine and ScaledTanh are none.
-static const Function kFunctions[] = {
+static const Activation::Function kFunctions[] = {
     {"Sigmoid",
      false,
      false,
@@ -155,15 +153,16 @@ static const Function kFunctions[] = {
      [](Number x, Number, double, double) { return sigmoid(x); }},
 };
 
-const Function *Activation::find(StringRef name) {
-  const auto *found =
-      llvm::find_if(kFunctions, [&](const Function &f) { return f.name.equals_insensitive(name); });
+const Activation::Function *Activation::find(StringRef name) {
+  const auto *found = llvm::find_if(
+      kFunctions, [&](const Activation::Function &f) { return f.name.equals_insensitive(name); });
   return found == std::end(kFunctions) ? nullptr : found;
 }
 
 std::string Activation::names() {
-  return llvm::join(llvm::map_range(kFunctions, [](const Function &f) { return f.name.str(); }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(kFunctions, [](const Activation::Function &f) { return f.name.str(); }),
+      ", ");
 }
 
 StringRef Activation::nameOf(const Function *function) { return function->name; }

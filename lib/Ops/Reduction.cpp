@@ -23,6 +23,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace zero::ops {
@@ -299,11 +301,28 @@ static Factors reductionFactors(onnx::NodeOp node) {
   return factors.take();
 }
 
-static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, bool anySign = false) {
+/// What an operator reduces no elements to.
+enum class Nothing { Zero, One, Lowest, Highest, NaN };
+
+template <Nothing number>
+static LogicalResult overNothing(onnx::NodeOp node, NodeBuilder &builder,
+                                 SmallVectorImpl<Value> &results) {
+  using Limits = std::numeric_limits<double>;
+  constexpr double kNumbers[] = {0, 1, -Limits::infinity(), Limits::infinity(),
+                                 Limits::quiet_NaN()};
+  results.push_back(builder.splat(kNumbers[int(number)], node.outputType(0)));
+  return success();
+}
+
+static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, ExpandFn overNothing,
+                Function function = Function::None, bool anySign = false) {
   OpDef def = OpDef{type, 7, kNewestOpset, Kind::Rows, lower, gradient}
                   .keepsWide()
                   .dividedBy(reductionFactors)
-                  .writtenBy(reductionPlainly);
+                  .writtenBy(reductionPlainly)
+                  .computing(function)
+                  .omittingEmpty(overNothing)
+                  .operand(1, OperandRole::Setting);
   def.anySign = anySign;
   const bool isMean = type == op::ReduceMean;
   if (isMean || type == op::ReduceSum)
@@ -313,18 +332,28 @@ static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, bool an
 
 void registerReduction() {
   using C = Combine;
-  add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>, true);
-  add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>);
-  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, extremeGradient<op::ArgMax>, true);
-  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, extremeGradient<op::ArgMin>, true);
+  using N = Nothing;
+  using F = Function;
+  add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>,
+      overNothing<N::Zero>, F::ReduceSum, true);
+  add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>,
+      overNothing<N::NaN>, F::ReduceMean);
+  add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, extremeGradient<op::ArgMax>,
+      overNothing<N::Lowest>, F::ReduceMax, true);
+  add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, extremeGradient<op::ArgMin>,
+      overNothing<N::Highest>, F::ReduceMin, true);
   add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>,
-      true);
-  add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>);
-  add(op::ReduceLogSum, lowerReduction<C::Sum, same, logarithm>, reductionGradient<logSumSlope>);
-  add(op::ReduceLogSumExp, lowerLogSumExp, reductionGradient<logSumExpSlope>);
+      overNothing<N::One>, F::None, true);
+  add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>,
+      overNothing<N::Zero>);
+  add(op::ReduceLogSum, lowerReduction<C::Sum, same, logarithm>, reductionGradient<logSumSlope>,
+      overNothing<N::Lowest>);
+  add(op::ReduceLogSumExp, lowerLogSumExp, reductionGradient<logSumExpSlope>,
+      overNothing<N::Lowest>);
   add(op::ReduceSumSquare, lowerReduction<C::Sum, square, nullptr>,
-      reductionGradient<sumSquareSlope>);
-  add(op::ReduceL2, lowerReduction<C::Sum, square, squareRoot>, reductionGradient<l2Slope>);
+      reductionGradient<sumSquareSlope>, overNothing<N::Zero>, F::ReduceSumSquare);
+  add(op::ReduceL2, lowerReduction<C::Sum, square, squareRoot>, reductionGradient<l2Slope>,
+      overNothing<N::Zero>, F::ReduceL2);
 }
 
 } // namespace zero::ops

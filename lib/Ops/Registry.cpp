@@ -143,6 +143,28 @@ static bool isExact(Type from, Type to) {
   return from == to || isa<FloatType>(to) || (isa<IntegerType>(from) && !to.isInteger(1));
 }
 
+Function functionOf(onnx::NodeOp node) {
+  const OpDef *def = lookup(node);
+  return def ? def->function : Function::None;
+}
+
+bool computes(onnx::NodeOp node, ArrayRef<Function> functions) {
+  return node && llvm::is_contained(functions, functionOf(node));
+}
+
+bool isIdentity(onnx::NodeOp node) {
+  const OpDef *def = lookup(node);
+  return def && def->kind == Kind::View &&
+         node.getInputs()[0].getType() == node.getResult(0).getType();
+}
+
+OperandRole roleOf(OpOperand &use) {
+  auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
+  const OpDef *def = node ? lookup(node) : nullptr;
+  const unsigned index = use.getOperandNumber();
+  return def && index < def->roles.size() ? def->roles[index] : OperandRole::Data;
+}
+
 Linear linearityOf(onnx::NodeOp node) {
   const OpDef *def = lookup(node);
   if (!def || node.getInputs().empty())

@@ -340,7 +340,10 @@ static LogicalResult expandUpsample(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerResize() {
-  registerAnySign({op::Resize, 10, kNewestOpset, Kind::Other, nullptr, nullptr, expandResize});
+  registerAnySign(OpDef{op::Resize, 10, kNewestOpset, Kind::Other, nullptr, nullptr, expandResize}
+                      .operand(1, OperandRole::Setting)
+                      .operand(2, OperandRole::Setting)
+                      .operand(3, OperandRole::Setting));
   registerAnySign({{"", "Upsample"}, 7, 9, Kind::Other, nullptr, nullptr, expandUpsample});
 }
 

@@ -145,7 +145,7 @@ std::optional<Sharding> shardByResult(onnx::NodeOp node, unsigned result, const 
   return std::nullopt;
 }
 
-void adjustAttributes(onnx::NodeOp node, int64_t ways) {
+void adjustExtents(onnx::NodeOp node, int64_t ways) {
   NamedAttrList attrs(node.getAttrs());
   Builder builder(node.getContext());
   if (auto heads = node.getInts(kPackedHeads);
@@ -171,6 +171,11 @@ void adjustAttributes(onnx::NodeOp node, int64_t ways) {
       result && shape && int64_t(shape->size()) == result.getRank())
     attrs.set("shape", builder.getDenseI64ArrayAttr(result.getShape()));
   node.setAttrsAttr(attrs.getDictionary(node.getContext()));
+  if (!node.isAnyOf({op::Reshape, op::Expand}))
+    return;
+  OpBuilder at(node);
+  NodeBuilder nodes(at, node.getLoc(), node.getNode());
+  node->setOperand(1, nodes.indices(result.getShape()));
 }
 
 } // namespace zero::ops

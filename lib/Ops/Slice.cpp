@@ -206,7 +206,8 @@ void registerSlice() {
   registerAnySign(OpDef{op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}
                       .linearly(Linear::InFirst)
                       .moves()
-                      .dividedBy(sliceFactors));
+                      .dividedBy(sliceFactors)
+                      .computing(Function::Slice));
   registerOp(
       OpDef{own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}.moves().dividedBy(
           sliceGradFactors));

@@ -162,10 +162,12 @@ static LogicalResult expandFlattenedGrad(onnx::NodeOp node, NodeBuilder &builder
 }
 
 void registerSoftmax() {
-  for (onnx::Operator type : {op::Softmax, op::LogSoftmax})
-    registerOp({type, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
+  registerOp(OpDef{op::Softmax, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened}.operand(
+      0, OperandRole::Scores));
+  registerOp({op::LogSoftmax, 7, 12, Kind::Rows, nullptr, nullptr, expandFlattened});
   auto add = [](OpDef def) { registerOp(def.dividedBy(factorsAcrossAxis<-1>)); };
-  add({op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient});
+  add(OpDef{op::Softmax, 13, kNewestOpset, Kind::Rows, lowerSoftmax, gradient}.operand(
+      0, OperandRole::Scores));
   // Its result is a loss in the making: 8 bits of a logarithm are too few.
   add(OpDef{op::LogSoftmax, 13, kNewestOpset, Kind::Rows, lowerLogSoftmax, gradient}.keepsWide());
   add({own::SoftmaxGrad, 1, 1, Kind::Rows, lowerSoftmaxGrad});

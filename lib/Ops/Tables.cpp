@@ -2,6 +2,7 @@
 
 #include "zero/Ops/Tables.h"
 
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/OpTable.h"
 

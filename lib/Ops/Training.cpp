@@ -20,6 +20,8 @@
 
 #include "zero/Ops/OpTable.h"
 
+#include "dialects/Onnx/Operators.h"
+
 using namespace mlir;
 
 namespace zero::ops {

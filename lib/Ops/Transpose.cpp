@@ -48,7 +48,8 @@ void registerTranspose() {
       OpDef{op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}
           .linearly(Linear::InFirst)
           .moves()
-          .dividedBy(transposeFactors));
+          .dividedBy(transposeFactors)
+          .computing(Function::Permute));
 }
 
 } // namespace zero::ops

@@ -180,8 +180,9 @@ static LogicalResult cosGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
 }
 
 void registerTrigonometry() {
-  registerOp({op::Sin, 7, kNewestOpset, Kind::Elementwise, lower<0>, sinGradient});
-  registerOp({op::Cos, 7, kNewestOpset, Kind::Elementwise, lower<1>, cosGradient});
+  auto add = [](OpDef def) { registerOp(def.operand(0, OperandRole::Angle)); };
+  add({op::Sin, 7, kNewestOpset, Kind::Elementwise, lower<0>, sinGradient});
+  add({op::Cos, 7, kNewestOpset, Kind::Elementwise, lower<1>, cosGradient});
 }
 
 } // namespace zero::ops

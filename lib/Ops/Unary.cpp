@@ -213,8 +213,10 @@ static Value hardSigmoidSlope(Point p, NodeBuilder &b, Value dy) {
 }
 
 static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient,
-                Linear linear = Linear::No) {
-  registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}.linearly(linear));
+                Function function = Function::None, Linear linear = Linear::No) {
+  registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}
+                 .linearly(linear)
+                 .computing(function));
 }
 static void addSteps(onnx::Operator type, int64_t first, LowerFn lower) {
   registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower}.piecewise());
@@ -225,10 +227,11 @@ void registerUnary() {
   add(op::Tanh, 7, lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
   add(op::Sigmoid, 7, lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
   add(op::Exp, 7, lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
-  add(op::Log, 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>);
-  add(op::Sqrt, 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>);
-  add(op::Reciprocal, 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>);
-  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>, Linear::InFirst);
+  add(op::Log, 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>, Function::Log);
+  add(op::Sqrt, 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>, Function::Sqrt);
+  add(op::Reciprocal, 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>,
+      Function::Reciprocal);
+  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>, Function::None, Linear::InFirst);
   add(op::Abs, 7, lowerUnary<absolute>, unaryGradient<absSlope>);
   add(op::Erf, 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
   add({"", "Softplus"}, 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);

@@ -108,14 +108,17 @@ void registerVariadic() {
   constexpr auto min = lowerVariadic<folded<Combine::Min>>;
   constexpr auto sum = lowerVariadic<folded<Combine::Sum>>;
   registerAnySign(
-      {op::Max, 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic});
+      OpDef{op::Max, 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic}
+          .computing(Function::Max));
   registerAnySign(
-      {op::Min, 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic});
+      OpDef{op::Min, 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic}
+          .computing(Function::Min));
   registerAnySign(
       OpDef{op::Sum, 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic}.linearly(
           Linear::Together));
-  registerOp({op::Mean, 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>, meanGradient,
-              expandVariadic});
+  registerOp(OpDef{op::Mean, 8, kNewestOpset, Kind::Elementwise, lowerVariadic<meanOf>,
+                   meanGradient, expandVariadic}
+                 .linearly(Linear::Together));
 }
 
 } // namespace zero::ops

@@ -30,12 +30,20 @@ static LogicalResult viewGradient(onnx::NodeOp node, ValueRange outputGrads, Arr
   return success();
 }
 
+/// A Reshape: shapes are static, so a view needs neither axes nor a computed shape. One that allows
+/// zeros is kept.
+static LogicalResult viewPlainly(onnx::NodeOp node, NodeBuilder &nodes,
+                                 SmallVectorImpl<Value> &results) {
+  if (node.getInt("allowzero", 0) != 1)
+    results.push_back(nodes.reshape(node.getInputs()[0], node.outputType(0).getShape()));
+  return success();
+}
+
 void registerViews() {
-  registerAnySign({op::Reshape, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({op::Flatten, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+  for (onnx::Operator type : {op::Reshape, op::Flatten, op::Squeeze, op::Unsqueeze})
+    registerAnySign(
+        OpDef{type, 7, kNewestOpset, Kind::View, lowerView, viewGradient}.writtenBy(viewPlainly));
   registerAnySign({op::Identity, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({op::Squeeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
-  registerAnySign({op::Unsqueeze, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
   registerAnySign(OpDef{own::StopGradient, 1, 1, Kind::View, lowerView}.piecewise());
   registerAnySign({own::FirstGradient, 1, 1, Kind::View, lowerView});
 }

@@ -38,7 +38,8 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 void registerWhere() {
   registerAnySign(OpDef{op::Where, 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}
                       .linearly(Linear::Together)
-                      .moves());
+                      .moves()
+                      .computing(Function::Select));
 }
 
 } // namespace zero::ops

@@ -103,12 +103,7 @@ static onnx::NodeOp applyToPart(NodeBuilder &builder, onnx::NodeOp node, const F
     if (dim >= 0)
       result.setType(
           tensorType(result).clone(*ops::shardShape(tensorType(result), ops::Cut{dim}, parts)));
-  ops::adjustAttributes(copy, parts);
-  if (copy.is(op::Expand)) {
-    builder.getBuilder().setInsertionPoint(copy);
-    copy->setOperand(1, builder.indices(copy.outputType(0).getShape()));
-    builder.getBuilder().setInsertionPointAfter(copy);
-  }
+  ops::adjustExtents(copy, parts);
   return copy;
 }
 

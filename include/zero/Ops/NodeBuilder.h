@@ -6,7 +6,7 @@
 #ifndef ZERO_OPS_NODEBUILDER_H
 #define ZERO_OPS_NODEBUILDER_H
 
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/Onnx.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -50,6 +50,9 @@ public:
   mlir::Value reduceSum(mlir::Value value, llvm::ArrayRef<int64_t> axes, bool keepdims);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  /// The slices of `value` along `axis` that the numbers in `indices` choose, one dimension for
+  /// each of theirs.
+  mlir::Value gather(mlir::Value value, mlir::Value indices, int64_t axis);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
   /// Swaps the last two dimensions.
   mlir::Value transposeLast(mlir::Value value);

@@ -9,10 +9,13 @@
 
 #include "dialects/Onnx/Onnx.h"
 #include "zero/Ops/Factors.h"
+#include "zero/Ops/Function.h"
 #include "zero/Ops/NodeBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/FunctionExtras.h"
+
+#include <array>
 
 namespace zero::ops {
 
@@ -117,6 +120,13 @@ struct OpDef : onnx::Operator {
   /// over elements or where ONNX has an operator that does the same; an older form of an operator
   /// of ai.onnx as that opset has it. Success with nothing appended: there is no such form.
   ExpandFn plain = nullptr;
+  /// What it computes, and what its operands are to it, for passes that ask; roles beyond the last
+  /// one are Data.
+  Function function = Function::None;
+  std::array<OperandRole, 6> roles = {};
+  /// Writes the node without those of its operands that have no elements. The results have
+  /// elements. Null: it is an error for an operand of floats to have none, unless it is a setting.
+  ExpandFn withoutEmpty = nullptr;
   llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
 
   /// Results stay f32 in programs that store values in 16 bits: all, or those of the bits.
@@ -129,6 +139,13 @@ struct OpDef : onnx::Operator {
   }
   OpDef dividedBy(FactorsFn rule) const { return with(&OpDef::factors, rule); }
   OpDef writtenBy(ExpandFn rule) const { return with(&OpDef::plain, rule); }
+  OpDef computing(Function what) const { return with(&OpDef::function, what); }
+  OpDef omittingEmpty(ExpandFn rule) const { return with(&OpDef::withoutEmpty, rule); }
+  OpDef operand(unsigned index, OperandRole role) const {
+    OpDef def = *this;
+    def.roles[index] = role;
+    return def;
+  }
 
   template <typename T>
   OpDef with(T OpDef::*field, T value) const {

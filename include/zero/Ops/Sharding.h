@@ -43,9 +43,9 @@ std::optional<Sharding> shardByOperand(onnx::NodeOp node, unsigned operand, cons
 std::optional<Sharding> shardByResult(onnx::NodeOp node, unsigned result, const Cut &cut,
                                       int64_t ways);
 
-/// Changes the attributes of `node`, whose operands and results have the types of shards already,
-/// that name extents of whole tensors.
-void adjustAttributes(onnx::NodeOp node, int64_t ways);
+/// Changes what `node`, whose operands and results have the types of shards already, says of the
+/// extents of whole tensors: attributes, and the operand that is the shape of the result.
+void adjustExtents(onnx::NodeOp node, int64_t ways);
 
 } // namespace zero::ops
 

@@ -2,6 +2,7 @@
 
 #include "zero/Programs/Linalg/ScatterNodes.h"
 
+#include "dialects/Onnx/Operators.h"
 #include "dialects/TmTensor/TmTensor.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,6 +3,7 @@
 #ifndef LIB_PROGRAMS_STABLEHLO_EMITTER_H
 #define LIB_PROGRAMS_STABLEHLO_EMITTER_H
 
+#include "dialects/Onnx/Operators.h"
 #include "dialects/StableHlo/StableHlo.h"
 #include "zero/Ops/NodeBuilder.h"
 

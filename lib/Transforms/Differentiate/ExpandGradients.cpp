@@ -2,7 +2,7 @@
 
 #include "Activation.h"
 
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Differentiate/Passes.h"
 

@@ -80,7 +80,7 @@ std::optional<int64_t> Tiler::findAxis(ParameterOp parameter) {
       std::optional<int64_t> axis = tileAxis(use);
       if (!axis) {
         refuse(parameter) << "it is read by " << describe(use.getOwner())
-                          << "; expected matrix products and gathers of rows";
+                          << "; expected products, convolutions and gathers of rows";
         return std::nullopt;
       }
       if (common && *common != *axis) {

@@ -2,8 +2,11 @@
 
 #include "TiledReaders.h"
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/Concat.h"
+#include "zero/Ops/Factors.h"
+#include "zero/Ops/Function.h"
 #include "zero/Ops/Tables.h"
 
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -12,57 +15,61 @@ using namespace mlir;
 
 namespace zero {
 
-/// The dimension of a product's operand that is one of its result's: rows of the left
-/// one, columns of the right one.
-static std::optional<int64_t> productAxis(onnx::NodeOp node, unsigned operand) {
-  if (operand > 1 || node.getInputs()[0] == node.getInputs()[1] ||
-      node.inputType(operand).getRank() != 2 || node.inputType(1 - operand).getRank() < 2)
+/// The factor of a product's weights that its result has, and the other multiplicand has not: rows
+/// of a matrix on the left, columns of one on the right, output channels of a convolution.
+static std::optional<ops::Factor> productFactor(OpOperand &use) {
+  auto node = cast<onnx::NodeOp>(use.getOwner());
+  const unsigned operand = use.getOperandNumber();
+  if (operand > 1 || node.getInputs().size() < 2 || node.getInputs()[0] == node.getInputs()[1])
     return std::nullopt;
-  bool isTransposed = node.getInt(operand == 0 ? "transA" : "transB", 0);
-  return isTransposed == (operand == 0) ? 1 : 0;
+  for (const ops::Factor &factor : ops::factorsOf(node))
+    if (factor.operands[operand] >= 0 && factor.operands[1 - operand] < 0 && factor.results[0] >= 0)
+      return factor;
+  return std::nullopt;
 }
 
 std::optional<int64_t> tileAxis(OpOperand &use) {
   auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-  unsigned operand = use.getOperandNumber();
-  if (!node)
-    return std::nullopt;
-  if (ops::isProduct(node))
-    return productAxis(node, operand);
-  return ops::readsTable(use) ? std::optional<int64_t>(0) : std::nullopt;
+  if (!ops::computes(node, ops::Function::Product))
+    return node && ops::readsTable(use) ? std::optional<int64_t>(0) : std::nullopt;
+  std::optional<ops::Factor> factor = productFactor(use);
+  return factor ? std::optional(factor->operands[use.getOperandNumber()]) : std::nullopt;
 }
 
-/// A product by columns of its result, or by rows where the parameter is on the left.
+/// Applies the product to each part of its weights, and of what else has the dimension, such as a
+/// bias.
 static Value tileProduct(onnx::NodeOp node, OpOperand &use, ArrayRef<Value> parts) {
   OpBuilder at(node);
   NodeBuilder builder(at, node.getLoc(), node.getNode());
-  unsigned operand = use.getOperandNumber();
-  int64_t cut = *tileAxis(use), axis = node.outputType(0).getRank() - (operand == 0 ? 2 : 1);
-  auto sizes =
-      llvm::map_to_vector(parts, [&](Value part) { return tensorType(part).getDimSize(cut); });
-  SmallVector<Value> rows; // of a Gemm, added to each row
-  if (operand == 1 && node.hasInput(2)) {
-    Value row = node.getInputs()[2];
-    rows = splitNode(builder, row, sizes, tensorType(row).getRank() - 1);
-  }
+  const ops::Factor factor = *productFactor(use);
+  const unsigned operand = use.getOperandNumber();
+  auto sizes = llvm::map_to_vector(
+      parts, [&](Value part) { return tensorType(part).getDimSize(factor.operands[operand]); });
+  SmallVector<SmallVector<Value>> cut(node.getInputs().size());
+  for (auto [input, dim, values] : llvm::zip_equal(node.getInputs(), factor.operands, cut))
+    if (input == use.get())
+      values.assign(parts.begin(), parts.end());
+    else if (dim >= 0)
+      values = splitNode(builder, input, sizes, dim);
   SmallVector<Value> tiles;
-  for (auto [index, part] : llvm::enumerate(parts)) {
+  for (auto [index, size] : llvm::enumerate(sizes)) {
     auto tile = cast<onnx::NodeOp>(at.clone(*node));
-    tile.setOperand(operand, part);
-    if (!rows.empty())
-      tile.setOperand(2, rows[index]);
+    for (auto [position, values] : llvm::enumerate(cut))
+      if (!values.empty())
+        tile.setOperand(position, values[index]);
     SmallVector<int64_t> shape(node.outputType(0).getShape());
-    shape[axis] = sizes[index];
+    shape[factor.results[0]] = size;
     tile.getResult(0).setType(tensorType(tile.getResult(0)).clone(shape));
     tiles.push_back(tile.getResult(0));
   }
-  return concatNode(builder, tiles, axis);
+  return concatNode(builder, tiles, factor.results[0]);
 }
 
 /// The cross-entropy of the product that has `use`, if nothing is added to its scores.
 static onnx::NodeOp lossOf(OpOperand &use) {
   auto node = cast<onnx::NodeOp>(use.getOwner());
-  if (use.getOperandNumber() != 1 || node.getInt("transA", 0) || node.hasInput(2))
+  if (!ops::isProduct(node) || use.getOperandNumber() != 1 || node.getInt("transA", 0) ||
+      node.hasInput(2))
     return {};
   return ops::lossOfScores(node);
 }
@@ -110,10 +117,9 @@ static Value tileGather(onnx::NodeOp node, ArrayRef<Value> parts, ArrayRef<int64
 
 void tileReader(OpOperand &use, ArrayRef<Value> parts, ArrayRef<int64_t> begins) {
   auto node = cast<onnx::NodeOp>(use.getOwner());
-  const bool isProduct = ops::isProduct(node);
-  if (isProduct)
-    if (onnx::NodeOp loss = lossOf(use))
-      return joinWithLoss(node, loss, parts);
+  const bool isProduct = ops::computes(node, ops::Function::Product);
+  if (onnx::NodeOp loss = lossOf(use))
+    return joinWithLoss(node, loss, parts);
   Value result = isProduct ? tileProduct(node, use, parts) : tileGather(node, parts, begins);
   node.getResult(0).replaceAllUsesWith(result);
   node.erase();

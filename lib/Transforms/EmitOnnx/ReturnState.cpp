@@ -1,5 +1,6 @@
 //===- ReturnState.cpp - a step as a function of its state ----------------===//
 
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Analysis/StepFunction.h"

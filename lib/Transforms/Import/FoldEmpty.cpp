@@ -1,13 +1,10 @@
 //===- FoldEmpty.cpp - fold nodes on tensors without elements -------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/NodeBuilder.h"
+#include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Import/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#include <limits>
 
 using namespace mlir;
 
@@ -20,33 +17,15 @@ static bool isEmpty(Value value) {
   return type && type.hasStaticShape() && type.getNumElements() == 0;
 }
 
-/// Whether `node` has an operand without elements among its data. Integers are shapes, axes and
-/// indices, which say by being empty that there is none, unless they are concatenated. So do the
-/// region and the scales of Resize; of what CastLike takes its type from, no element counts.
+/// Whether `node` has an operand without elements among its data. Integers are mostly shapes, axes
+/// and indices, which say by being empty that there is none: they count where the operator has a
+/// rule for them.
 static bool readsEmpty(onnx::NodeOp node) {
-  if (node.isAnyOf({op::Resize, op::CastLike}))
-    return isEmpty(node.getInputs()[0]);
-  return llvm::any_of(node.getInputs(), [&](Value input) {
-    return isEmpty(input) && (isa<FloatType>(getElementTypeOrSelf(input)) || node.is(op::Concat));
+  const ops::OpDef *def = ops::lookup(node);
+  return llvm::any_of(node->getOpOperands(), [&](OpOperand &use) {
+    return isEmpty(use.get()) && ops::roleOf(use) != ops::OperandRole::Setting &&
+           (isa<FloatType>(getElementTypeOrSelf(use.get())) || (def && def->withoutEmpty));
   });
-}
-
-/// The number that all elements of a result of `node` are if an operand that it reduces has no
-/// elements.
-static std::optional<double> resultOverNothing(onnx::NodeOp node) {
-  if (node.isAnyOf(
-          {op::MatMul, op::Einsum, op::ReduceSum, op::ReduceSumSquare, op::ReduceL1, op::ReduceL2}))
-    return 0;
-  if (node.is(op::ReduceProd))
-    return 1;
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (node.isAnyOf({op::ReduceMax, op::ReduceLogSum, op::ReduceLogSumExp}))
-    return -infinity;
-  if (node.is(op::ReduceMin))
-    return infinity;
-  if (node.is(op::ReduceMean))
-    return std::numeric_limits<double>::quiet_NaN();
-  return std::nullopt;
 }
 
 namespace {
@@ -82,41 +61,17 @@ private:
   /// Replaces `node`, which has results with elements, but an operand without.
   LogicalResult fold(onnx::NodeOp node) {
     NodeBuilder nodes(builder, node.getLoc(), node.getNode());
-    if (node.is(op::Concat))
-      return foldConcat(node);
-    if (std::optional<double> number = resultOverNothing(node))
-      return replace(node, nodes.splat(*number, node.outputType(0)));
-    if (node.is(op::Gemm))
-      return replace(node, foldGemm(node, nodes));
-    if (node.isAnyOf({op::ScatterElements, op::ScatterND}) && !isEmpty(node.getInputs()[0]))
-      return replace(node, node.getInputs()[0]);
-    return node.emitError() << node.describe()
-                            << " reads a tensor without elements: expected a product, a sum, a "
-                               "concatenation or a scatter; leave the tensor out of the model";
-  }
-
-  LogicalResult replace(onnx::NodeOp node, Value value) {
-    node.getOutputs()[0].replaceAllUsesWith(value);
+    const ops::OpDef *def = ops::lookup(node);
+    SmallVector<Value> results;
+    if (def && def->withoutEmpty && failed(def->withoutEmpty(node, nodes, results)))
+      return failure();
+    if (results.empty())
+      return node.emitError() << node.describe()
+                              << " reads a tensor without elements: expected a product, a sum, a "
+                                 "concatenation or a scatter; leave the tensor out of the model";
+    node->replaceAllUsesWith(results);
     node.erase();
     return success();
-  }
-
-  LogicalResult foldConcat(onnx::NodeOp node) {
-    SmallVector<Value> kept =
-        llvm::filter_to_vector(node.getInputs(), [](Value input) { return !isEmpty(input); });
-    if (kept.size() == 1)
-      return replace(node, kept.front());
-    node.getInputsMutable().assign(kept);
-    return success();
-  }
-
-  /// What is left of alpha A B + beta C.
-  Value foldGemm(onnx::NodeOp node, NodeBuilder &nodes) {
-    RankedTensorType type = node.outputType(0);
-    if (node.getInputs().size() < 3 || isa<NoneType>(node.getInputs()[2].getType()))
-      return nodes.splat(0, type);
-    Value added = nodes.expand(node.getInputs()[2], type.getShape());
-    return nodes.mul(added, nodes.scalar(node.getFloat("beta", 1), type));
   }
 
   func::FuncOp step;

@@ -1,8 +1,9 @@
 //===- InitializeParameters.cpp - draw initial values ---------------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "runtime/support/checked.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/Function.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Import/Passes.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -59,31 +60,31 @@ double Scheme::widthOf(double inputs, double outputs) const {
   return std::sqrt(distribution == Distribution::Normal ? variance : 3 * variance);
 }
 
-/// The nodes that read `parameter`.
-static SmallVector<std::pair<onnx::NodeOp, unsigned>> readersOf(ParameterOp parameter,
-                                                                func::FuncOp step) {
-  SmallVector<std::pair<onnx::NodeOp, unsigned>> readers;
+/// The uses of `parameter` by nodes.
+static SmallVector<OpOperand *> usesOf(ParameterOp parameter, func::FuncOp step) {
+  SmallVector<OpOperand *> uses;
   for (auto read : step.getOps<ReadOp>())
     if (read.getSymbol() == parameter.getSymName())
       for (OpOperand &use : read->getUses())
-        if (auto node = dyn_cast<onnx::NodeOp>(use.getOwner()))
-          readers.push_back({node, use.getOperandNumber()});
-  return readers;
+        if (isa<onnx::NodeOp>(use.getOwner()))
+          uses.push_back(&use);
+  return uses;
 }
 
 /// Whether a vector scales what it is read for, as the weight of a normalization does.
-static bool scales(ArrayRef<std::pair<onnx::NodeOp, unsigned>> readers) {
-  return llvm::any_of(readers, [](const auto &reader) {
-    auto [node, operand] = reader;
-    return node.is(op::Mul) || (node.getOpType().contains("Normalization") && operand == 1);
+static bool scales(ArrayRef<OpOperand *> uses) {
+  return llvm::any_of(uses, [](OpOperand *use) {
+    return ops::roleOf(*use) == ops::OperandRole::Scale ||
+           ops::computes(cast<onnx::NodeOp>(use->getOwner()), ops::Function::Mul);
   });
 }
 
 /// The dimension of the results of a layer: the last one of B in a product that does not transpose
 /// it, else the first one.
-static int64_t resultDim(ArrayRef<std::pair<onnx::NodeOp, unsigned>> readers, int64_t rank) {
-  for (auto [node, operand] : readers)
-    if (operand == 1 && node.isAnyOf({op::MatMul, op::Gemm}) && !node.getInt("transB", 0))
+static int64_t resultDim(ArrayRef<OpOperand *> uses, int64_t rank) {
+  for (OpOperand *use : uses)
+    if (auto node = cast<onnx::NodeOp>(use->getOwner());
+        use->getOperandNumber() == 1 && ops::isProduct(node) && !node.getInt("transB", 0))
       return rank - 1;
   return 0;
 }
@@ -104,13 +105,13 @@ void InitializeParameters::initializeOne(ParameterOp parameter, const Scheme &sc
   parameter.removeSplatAttr();
   parameter.removeRandomAttr();
   parameter.setRequired(false);
-  auto readers = readersOf(parameter, step);
+  SmallVector<OpOperand *> uses = usesOf(parameter, step);
   RankedTensorType type = parameter.getTensorType();
   if (type.getRank() < 2) {
-    parameter.setSplatAttr(builder.getF64FloatAttr(scales(readers) ? 1 : 0));
+    parameter.setSplatAttr(builder.getF64FloatAttr(scales(uses) ? 1 : 0));
     return;
   }
-  const int64_t dim = resultDim(readers, type.getRank());
+  const int64_t dim = resultDim(uses, type.getRank());
   const int64_t other = dim == 0 ? 1 : 0; // the dimension of inputs; the others are a window
   const double elements = double(type.getNumElements());
   const double inputs = elements / double(std::max<int64_t>(type.getDimSize(dim), 1));

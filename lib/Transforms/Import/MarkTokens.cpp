@@ -1,8 +1,8 @@
 //===- MarkTokens.cpp - mark inputs that are tokens -----------------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/EmittedAttrs.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Import/Passes.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -16,18 +16,21 @@ namespace zero {
 
 using namespace zero;
 
-/// Whether results of `node` hold numbers that its operands hold, too.
-static bool handsOn(onnx::NodeOp node) {
-  return node.isAnyOf({op::Cast, op::CastLike, op::Identity, op::Reshape, op::Flatten, op::Squeeze,
-                       op::Unsqueeze, op::Slice, op::Split, op::Concat, op::Where, op::Transpose,
-                       op::Expand, op::Pad});
+/// Whether results of the node of `use` hold numbers that the operand holds, too.
+static bool handsOn(OpOperand &use, onnx::NodeOp node) {
+  const ops::OpDef *def = ops::lookup(node);
+  if (!def)
+    return false;
+  const bool moves = def->kind == ops::Kind::View || def->narrow == ops::Narrow::Move ||
+                     def->function == ops::Function::Convert;
+  return moves && (use.getOperandNumber() == 0 || def->linear == ops::Linear::Together);
 }
 
 /// Whether `use` gathers rows of a float table that is state of the model.
 static bool isLookup(OpOperand &use, onnx::NodeOp node) {
   Value table = node.getInputs().front();
-  return node.is(op::Gather) && use.getOperandNumber() == 1 && table.getDefiningOp<ReadOp>() &&
-         isa<FloatType>(getElementTypeOrSelf(table)) &&
+  return ops::computes(node, ops::Function::Lookup) && use.getOperandNumber() == 1 &&
+         table.getDefiningOp<ReadOp>() && isa<FloatType>(getElementTypeOrSelf(table)) &&
          cast<RankedTensorType>(table.getType()).getRank() == 2;
 }
 
@@ -48,7 +51,7 @@ static std::optional<int64_t> vocabularyOf(BlockArgument input) {
       if (isLookup(use, node)) {
         auto table = cast<RankedTensorType>(node.getInputs().front().getType());
         rows = std::min(rows.value_or(table.getDimSize(0)), table.getDimSize(0));
-      } else if (handsOn(node))
+      } else if (handsOn(use, node))
         for (Value result : node.getOutputs())
           if (seen.insert(result).second)
             open.push_back(result);

@@ -2,11 +2,12 @@
 
 #include "SelectParameters.h"
 
+#include "ConstantRoles.h"
 #include "FrozenNames.h"
 #include "TrainableList.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
-#include "zero/Analysis/ConstantRoles.h"
+#include "zero/Analysis/ConstantNames.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Import/NamePatterns.h"
 #include "zero/Transforms/Import/Passes.h"

@@ -1,8 +1,8 @@
 //===- UpdateBuffers.cpp - running statistics as state --------------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/BatchNorm.h"
+#include "zero/Ops/Function.h"
 #include "zero/Transforms/Import/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -39,7 +39,7 @@ static onnx::NodeOp withStatistics(onnx::NodeOp node) {
 /// PyTorch's exporter writes the statistics that a call leaves as an Identity of those before it.
 static Value throughIdentities(Value value) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.is(op::Identity) ? throughIdentities(node.getInputs().front()) : value;
+  return node && ops::isIdentity(node) ? throughIdentities(node.getInputs().front()) : value;
 }
 
 namespace {

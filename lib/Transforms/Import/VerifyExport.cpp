@@ -1,10 +1,13 @@
 //===- VerifyExport.cpp - diagnose lost parameters ------------------------===//
 
-#include "dialects/Onnx/Operators.h"
+#include "ConstantRoles.h"
+
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Findings.h"
-#include "zero/Analysis/ConstantRoles.h"
+#include "zero/Analysis/ConstantNames.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/BatchNorm.h"
+#include "zero/Ops/Function.h"
 #include "zero/Transforms/Import/Passes.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,10 +18,12 @@ namespace zero {
 #define GEN_PASS_DEF_VERIFYEXPORT
 #include "include/zero/Transforms/Import/Passes.h.inc"
 
-/// The node that makes `value`, if it is one of `operators`.
-static onnx::NodeOp producer(Value value, ArrayRef<onnx::Operator> operators) {
+using ops::Function;
+
+/// The node that makes `value`, if it computes one of `functions`.
+static onnx::NodeOp producer(Value value, ArrayRef<Function> functions) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.isAnyOf(operators) ? node : nullptr;
+  return ops::computes(node, functions) ? node : nullptr;
 }
 
 namespace {
@@ -80,28 +85,34 @@ private:
 
   void findFrozenStatistics() {
     for (auto node : step.getOps<onnx::NodeOp>())
-      if (node.is(op::BatchNormalization) && roles.reachesLoss(node) &&
-          node.getInt("training_mode", 0) == 0 && node.getInputs()[3].getDefiningOp<ReadOp>())
+      if (roles.reachesLoss(node) && !trainsBatchNorm(node) &&
+          llvm::any_of(node->getOpOperands(), readsStatistics))
         findings.push_back({node.describe() + " is in inference mode: it would neither use nor "
                                               "update the statistics of a batch"});
   }
 
+  static bool readsStatistics(OpOperand &use) {
+    return ops::roleOf(use) == ops::OperandRole::Statistics && use.get().getDefiningOp<ReadOp>();
+  }
+
   /// Whether `value` is the square root of a sum of squares to which nothing was added.
   static bool isBareNorm(Value value) {
-    if (producer(value, op::ReduceL2))
+    if (producer(value, Function::ReduceL2))
       return true;
-    onnx::NodeOp root = producer(value, op::Sqrt);
+    onnx::NodeOp root = producer(value, Function::Sqrt);
     if (!root)
       return false;
     Value inner = root.getInputs().front();
-    return producer(inner, {op::ReduceMean, op::ReduceSum, op::ReduceSumSquare}) != nullptr;
+    return producer(inner, {Function::ReduceMean, Function::ReduceSum,
+                            Function::ReduceSumSquare}) != nullptr;
   }
 
   void warnOfMissingEpsilons() {
     for (auto node : step.getOps<onnx::NodeOp>()) {
       if (!roles.reachesLoss(node))
         continue;
-      if (node.isAnyOf({op::Div, op::Reciprocal}) && isBareNorm(node.getInputs().back()))
+      if (ops::computes(node, {Function::Div, Function::Reciprocal}) &&
+          isBareNorm(node.getInputs().back()))
         emitWarning(node.getLoc())
             << node.describe()
             << " divides by a norm with no epsilon, and by zero where that is 0: an exporter that "

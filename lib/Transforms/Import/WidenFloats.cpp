@@ -1,7 +1,7 @@
 //===- WidenFloats.cpp - convert 16-bit models to f32 ---------------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/Function.h"
 #include "zero/Transforms/Import/Passes.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 
@@ -120,7 +120,7 @@ private:
   SmallVector<onnx::NodeOp> findCasts() {
     SmallVector<onnx::NodeOp> casts;
     for (auto node : step.getOps<onnx::NodeOp>())
-      if (node.isAnyOf({op::Cast, op::CastLike}) &&
+      if (ops::computes(node, ops::Function::Convert) &&
           node.getInputs().front().getType() != node.getOutputs().front().getType())
         casts.push_back(node);
     return casts;

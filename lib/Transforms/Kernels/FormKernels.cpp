@@ -3,9 +3,9 @@
 #include "KernelGroups.h"
 #include "LooseOps.h"
 #include "NodeSizes.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Transforms/Kernels/KernelValues.h"
 
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"

@@ -2,7 +2,7 @@
 
 #include "KernelGroups.h"
 
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Ops/Axes.h"
@@ -45,8 +45,9 @@ struct Chain {
 
 /// Whether `node` reduces rows to one element each: along its last dimension only.
 static bool reducesLastAxis(onnx::NodeOp node) {
-  if (!node.isAnyOf(
-          {op::ReduceSum, op::ReduceMax, op::ReduceMin, op::ReduceMean, op::ReduceSumSquare}) ||
+  using F = ops::Function;
+  if (!ops::computes(
+          node, {F::ReduceSum, F::ReduceMax, F::ReduceMin, F::ReduceMean, F::ReduceSumSquare}) ||
       node.inputType(0).getRank() == 0)
     return false;
   auto axes = listedAxes(node);
@@ -150,8 +151,9 @@ static bool isRow(onnx::NodeOp product, onnx::NodeOp sum, Value summand) {
 static bool isSum(onnx::NodeOp sum, Value value, Value summand) {
   RankedTensorType type = sum.outputType(0);
   Operation *producer = summand.getDefiningOp();
-  return sum.is(op::Add) && type.getShape() == tensorType(value).getShape() &&
-         isLibraryFloat(type) && !(producer && producer->hasTrait<OpTrait::ConstantLike>());
+  return ops::computes(sum, ops::Function::Add) &&
+         type.getShape() == tensorType(value).getShape() && isLibraryFloat(type) &&
+         !(producer && producer->hasTrait<OpTrait::ConstantLike>());
 }
 
 /// Fuses additions to the result of `product` into it: first a row, then a tensor of the result's
@@ -160,7 +162,7 @@ void Grouper::growProduct(onnx::NodeOp product) {
   KernelGroup group{{product}, {}};
   SmallVector<onnx::NodeOp> views;
   Value value = product.getOutputs()[0];
-  bool hasRow = product.is(op::Gemm) && product.hasInput(2), isWhole = false;
+  bool hasRow = product.hasInput(2), isWhole = false;
   while (!isWhole) {
     onnx::NodeOp sum = soleReader(value, views);
     if (!sum || rootOf.contains(sum) || !runTogether(product, sum) ||

@@ -1,6 +1,6 @@
 //===- SortRows.cpp - let gradients of tables sort their indices ----------===//
 
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Transforms/Kernels/Passes.h"
 

@@ -1,9 +1,8 @@
 //===- ViewSlices.cpp - read rows of state in place -----------------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/NodeBuilder.h"
+#include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Kernels/Passes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -26,7 +25,8 @@ static std::optional<SmallVector<int64_t>> numbers(onnx::NodeOp node, unsigned i
 /// The first element of the rows that `node`, a Slice, takes of state, if they are contiguous and
 /// start where a tensor may.
 static std::optional<int64_t> startOfRows(onnx::NodeOp node) {
-  if (!node.is(op::Slice) || !node.getInputs().front().getDefiningOp<ReadOp>())
+  if (!ops::computes(node, ops::Function::Slice) ||
+      !node.getInputs().front().getDefiningOp<ReadOp>())
     return std::nullopt;
   RankedTensorType from = node.inputType(0), to = node.outputType(0);
   auto starts = numbers(node, 1), axes = numbers(node, 3);
@@ -50,7 +50,8 @@ static void replaceReads(Value value, llvm::function_ref<Value(OpBuilder &)> mak
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
     Operation *reader = use.getOwner();
     auto node = dyn_cast<onnx::NodeOp>(reader);
-    if (node && node.is(op::Reshape)) {
+    if (const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
+        def && def->kind == ops::Kind::View) {
       replaceReads(node.getResult(0), [&](OpBuilder &builder) -> Value {
         Value made = make(builder);
         Operation *clone = builder.clone(*node);

@@ -11,7 +11,6 @@
 #include "GradientCut.h"
 
 #include "UpdateNodes.h"
-#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/ElementFunctions.h"
 #include "zero/Ops/OpTable.h"
 
@@ -21,30 +20,17 @@ using namespace mlir;
 
 namespace zero {
 
-/// Whether elementwise `node` is a sum, a product with one local factor, or a choice.
-static bool isLinearElementwise(onnx::NodeOp node, ArrayRef<bool> varies) {
-  if (node.is(op::Mul))
-    return !varies[0] || !varies[1];
-  if (node.is(op::Div))
-    return !varies[1];
-  return node.isAnyOf({op::Add, op::Sub, op::Neg, op::Cast, op::CastLike, op::Identity, op::Mean,
-                       op::Sum, op::Where});
-}
-
 /// Whether the result of `node` is known not to be linear in its operands that are local.
 static bool isNonlinear(onnx::NodeOp node, llvm::function_ref<bool(Value)> isLocal) {
   const ops::OpDef *def = ops::lookup(node);
   auto varies = llvm::map_to_vector(node.getInputs(), isLocal);
   if (!def || varies.empty())
     return false;
-  if (def->kind == ops::Kind::Product || node.is(op::Einsum))
+  if (def->function == ops::Function::Product)
     return varies.size() > 1 && varies[0] && varies[1];
-  if (def->kind == ops::Kind::Elementwise &&
-      (node.getDomain().empty() || ops::isElementFunction(node)))
-    return !isLinearElementwise(node, varies);
-  return node.isAnyOf({op::LayerNormalization, op::LogSoftmax, op::RMSNormalization, op::ReduceL1,
-                       op::ReduceL2, op::ReduceMax, op::ReduceMin, op::ReduceProd,
-                       op::ReduceSumSquare, op::Softmax});
+  const bool isKnown = def->kind == ops::Kind::Elementwise || def->kind == ops::Kind::Rows;
+  return isKnown && (node.getDomain().empty() || ops::isElementFunction(node)) &&
+         !isLinear(node, varies);
 }
 
 /// Whether `node` computes each element from single elements of its operands.

@@ -4,9 +4,9 @@
 #include "LiftedKernels.h"
 #include "UpdateAnalysis.h"
 #include "UpdateNodes.h"
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
+#include "zero/Ops/Function.h"
 #include "zero/Ops/NodeBuilder.h"
 #include "zero/Optimizers/Kernel.h"
 #include "zero/Transforms/Lift/Passes.h"
@@ -286,7 +286,8 @@ void Lifter::buildNorms() {
   }
   for (GradientNorm &norm : found.norms) {
     Value result = norm.node.getResult(0);
-    func::FuncOp kernel = normKernel(tensorType(result), norm.node.is(op::ReduceL2));
+    func::FuncOp kernel =
+        normKernel(tensorType(result), ops::computes(norm.node, ops::Function::ReduceL2));
     auto launch = inEpilogue(LaunchOp::create(builder, norm.node.getLoc(), result.getType(),
                                               FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
                                               ValueRange{squareOf.lookup(norm.gradient), share}));

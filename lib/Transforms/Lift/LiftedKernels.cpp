@@ -4,8 +4,8 @@
 
 #include "ElementCode.h"
 #include "UpdateNodes.h"
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/Part.h"
+#include "zero/Ops/Function.h"
 #include "zero/Optimizers/Kernel.h"
 #include "zero/Transforms/Step/GradientKernels.h"
 #include "zero/Transforms/Step/StepGradients.h"
@@ -214,7 +214,7 @@ FailureOr<func::FuncOp> LiftedKernels::buildRatio(LiftedUpdate &update) {
     for (auto [norm, sum] : {std::pair(layer.ofWeight, sums[0]), {layer.ofDirection, sums[1]}})
       if (onnx::NodeOp node = norm) {
         Value result = node.getResult(0);
-        Value value = node.is(op::ReduceL2) ? f.sqrt(sum) : Value(sum);
+        Value value = ops::computes(node, ops::Function::ReduceL2) ? f.sqrt(sum) : Value(sum);
         elements.map(result, f.cast(value, getElementTypeOrSelf(result.getType())));
       }
     built = succeeded(buildElementCode(layer.nodes, b, elements));

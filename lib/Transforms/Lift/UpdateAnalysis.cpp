@@ -158,14 +158,10 @@ bool UpdateSearch::isCoefficient(Value value) const {
 
 /// Whether the result of elementwise `node` is linear in what this rank's backward pass computed.
 bool UpdateSearch::isLinear(onnx::NodeOp node) const {
-  auto varies = [&](unsigned index) { return !isCoefficient(node.getInputs()[index]); };
-  if (node.isAnyOf({op::Add, op::Sub, op::Neg, op::Cast, op::Sum}))
-    return true;
-  if (node.is(op::Mul))
-    return !varies(0) || !varies(1);
-  if (node.is(op::Div))
-    return !varies(1);
-  return node.is(op::Where) && !varies(0);
+  auto varies =
+      llvm::map_to_vector(node.getInputs(), [&](Value operand) { return !isCoefficient(operand); });
+  return zero::isLinear(node, varies) &&
+         !(ops::computes(node, ops::Function::Select) && varies.front());
 }
 
 /// Whether `value` depends on `source`, which is not later.

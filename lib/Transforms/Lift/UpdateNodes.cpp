@@ -9,6 +9,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using zero::ops::Function;
 
 namespace zero {
 
@@ -118,21 +119,39 @@ ScalarNodes collectScalarNodes(func::FuncOp step, ArrayRef<Value> roots) {
   return result;
 }
 
+bool isLinear(onnx::NodeOp node, ArrayRef<bool> varies) {
+  if (ops::computes(node, Function::Convert))
+    return true;
+  switch (ops::linearityOf(node)) {
+  case ops::Linear::No:
+    return false;
+  case ops::Linear::InFirst:
+    return llvm::none_of(varies.drop_front(), [](bool other) { return other; });
+  case ops::Linear::Together:
+    return true;
+  case ops::Linear::InEach:
+    return llvm::count(varies, true) < 2;
+  case ops::Linear::Quotient:
+    return !varies[1];
+  }
+}
+
 Value normedBy(onnx::NodeOp node) {
   if (!node || !isScalar(node.getResult(0)))
     return {};
   Value operand = skipViews(node.getInputs().front());
-  if (node.isAnyOf({op::ReduceSumSquare, op::ReduceL2}))
+  if (ops::computes(node, {Function::ReduceSumSquare, Function::ReduceL2}))
     return operand;
   auto square = operand.getDefiningOp<onnx::NodeOp>();
-  if (!node.is(op::ReduceSum) || !square || square.getInputs().size() != 2)
+  if (!ops::computes(node, Function::ReduceSum) || !square || square.getInputs().size() != 2)
     return {};
   Value base = skipViews(square.getInputs()[0]), other = skipViews(square.getInputs()[1]);
   SplatElementsAttr exponent;
-  const bool isSquare = (square.is(op::Mul) && base == other) ||
-                        (square.is(op::Pow) && matchPattern(other, m_Constant(&exponent)) &&
-                         isa<FloatType>(exponent.getElementType()) &&
-                         exponent.getSplatValue<APFloat>().convertToDouble() == 2);
+  const bool isSquare =
+      (ops::computes(square, Function::Mul) && base == other) ||
+      (ops::computes(square, Function::Pow) && matchPattern(other, m_Constant(&exponent)) &&
+       isa<FloatType>(exponent.getElementType()) &&
+       exponent.getSplatValue<APFloat>().convertToDouble() == 2);
   return isSquare ? base : Value();
 }
 

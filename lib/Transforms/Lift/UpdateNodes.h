@@ -41,6 +41,10 @@ struct ScalarNodes {
 /// The nodes that compute `roots`, which are of one element.
 ScalarNodes collectScalarNodes(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Value> roots);
 
+/// Whether the result of `node` is linear in those operands that vary, taken together. A cast is,
+/// up to rounding.
+bool isLinear(onnx::NodeOp node, llvm::ArrayRef<bool> varies);
+
 /// The value of which `node` computes a norm over all elements, or its square; else null.
 mlir::Value normedBy(onnx::NodeOp node);
 

@@ -40,10 +40,11 @@ static std::optional<SmallVector<int64_t>> keptDims(ArrayRef<int64_t> shape,
   return kept.size() == smaller.size() ? std::optional(kept) : std::nullopt;
 }
 
-/// The operand of the Reshape that makes `value`; null if none does.
+/// The operand of the view that makes `value`; null if none does.
 static Value beforeReshape(Value value) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.is(op::Reshape) ? node.getInputs().front() : Value();
+  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
+  return def && def->kind == ops::Kind::View ? node.getInputs().front() : Value();
 }
 
 /// The dimensions of `shape` without leading ones of extent one, as long as it has more than usual.
@@ -224,9 +225,10 @@ void Dropping::runTranspose(onnx::NodeOp node) {
 }
 
 void Dropping::run(onnx::NodeOp node) {
-  if (node.is(op::Transpose))
+  using F = ops::Function;
+  if (ops::computes(node, F::Permute))
     runTranspose(node);
-  else if (node.isAnyOf({op::ReduceSum, op::ReduceMean, op::ReduceMax, op::ReduceMin}))
+  else if (ops::computes(node, {F::ReduceSum, F::ReduceMean, F::ReduceMax, F::ReduceMin}))
     runReduction(node);
   else if (isElementwise(node))
     runElementwise(node);

@@ -32,7 +32,7 @@ static std::optional<SmallVector<int64_t>> broadcast(ArrayRef<ArrayRef<int64_t>>
 /// The operand of the Expand that makes `value`; else null.
 static Value unexpanded(Value value) {
   auto expand = value.getDefiningOp<onnx::NodeOp>();
-  return expand && expand.is(op::Expand) ? expand.getInputs().front() : Value();
+  return ops::computes(expand, ops::Function::Broadcast) ? expand.getInputs().front() : Value();
 }
 
 /// Lets `node` read what its operands are broadcast from, as long as its result keeps its shape.

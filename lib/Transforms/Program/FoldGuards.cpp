@@ -1,6 +1,5 @@
 //===- FoldGuards.cpp - drop guards that results have, too ----------------===//
 
-#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Program/Passes.h"
@@ -21,7 +20,7 @@ namespace zero {
 static Value scalarSource(Value value) {
   while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
     const ops::OpDef *def = ops::lookup(node);
-    if (!node.is(op::Expand) && !(def && def->kind == ops::Kind::View))
+    if (!ops::computes(node, ops::Function::Broadcast) && !(def && def->kind == ops::Kind::View))
       break;
     value = node.getInputs().front();
   }
@@ -43,8 +42,7 @@ static bool isSameCondition(Value a, Value b) {
   a = scalarSource(a);
   b = scalarSource(b);
   auto first = a.getDefiningOp<onnx::NodeOp>(), second = b.getDefiningOp<onnx::NodeOp>();
-  if (!first || !second ||
-      !first.isAnyOf({op::Equal, op::Greater, op::GreaterOrEqual, op::Less, op::LessOrEqual}))
+  if (!first || !second || !ops::computes(first, ops::Function::Compare))
     return a == b && tensorType(a).getNumElements() == 1;
   return first.is(second.getOperator()) &&
          isSameScalar(first.getInputs()[0], second.getInputs()[0]) &&
@@ -70,7 +68,8 @@ static bool hasOuterGuard(onnx::NodeOp guard, unsigned side) {
     auto reader = dyn_cast_or_null<onnx::NodeOp>(soleReader(value));
     if (!reader || reader.getNumResults() != 1)
       return false;
-    if (reader.is(op::Where) && isSameCondition(reader.getInputs()[0], guard.getInputs()[0]))
+    if (ops::computes(reader, ops::Function::Select) &&
+        isSameCondition(reader.getInputs()[0], guard.getInputs()[0]))
       return reader.getInputs()[side] == value && reader.getInputs()[3 - side] != value;
     value = reader.getResult(0);
   }
@@ -88,7 +87,7 @@ struct FoldGuards : impl::FoldGuardsBase<FoldGuards> {
     bool changed = false;
     for (auto guard : llvm::make_early_inc_range(step->getBody().getOps<onnx::NodeOp>()))
       for (unsigned side : {1u, 2u})
-        if (guard.is(op::Where) &&
+        if (ops::computes(guard, ops::Function::Select) &&
             guard.getInputs()[side].getType() == guard.getResult(0).getType() &&
             hasOuterGuard(guard, side)) {
           guard.getResult(0).replaceAllUsesWith(guard.getInputs()[side]);

@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Roles.h"
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Ops/ElementFunctions.h"
@@ -91,7 +90,8 @@ InFlightDiagnostic Splitter::refuse(onnx::NodeOp node, const Twine &why) {
 
 /// Whether `value` is a tensor of zeros, possibly expanded.
 static bool isZero(Value value) {
-  if (auto expand = value.getDefiningOp<onnx::NodeOp>(); expand && expand.is(op::Expand))
+  if (auto expand = value.getDefiningOp<onnx::NodeOp>();
+      ops::computes(expand, ops::Function::Broadcast))
     value = expand.getInputs().front();
   return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero());
 }
@@ -278,7 +278,7 @@ Value Splitter::localize(onnx::NodeOp node, Value value, int64_t dim) {
     if (DenseElementsAttr part = shortened(constant, dim, shape))
       return arith::ConstantOp::create(builder, node.getLoc(), part).getResult();
   auto expand = value.getDefiningOp<onnx::NodeOp>();
-  if (expand && expand.is(op::Expand)) {
+  if (ops::computes(expand, ops::Function::Broadcast)) {
     RankedTensorType from = tensorType(expand.getInputs()[0]);
     int64_t own = dim - (type.getRank() - from.getRank());
     if (own < 0 || from.getDimSize(own) == 1)
@@ -289,8 +289,7 @@ Value Splitter::localize(onnx::NodeOp node, Value value, int64_t dim) {
   Value first = nodes.mul(nodes.programInput(kBatchPart, builder.getI64Type()),
                           nodes.scalar(double(rows), builder.getI64Type()));
   Value index = nodes.add(nodes.indices(llvm::to_vector(llvm::seq<int64_t>(rows))), first);
-  return nodes.create(op::Gather, type.clone(shape), {value, index}, nodes.attr("axis", dim))
-      .getResult(0);
+  return nodes.gather(value, index, dim);
 }
 
 void Splitter::apply(onnx::NodeOp node, const ops::Sharding &sharding) {
@@ -300,12 +299,7 @@ void Splitter::apply(onnx::NodeOp node, const ops::Sharding &sharding) {
   for (auto [result, cut] : llvm::zip_equal(node.getOutputs(), sharding.results))
     if (cut)
       setType(result, cut->dim);
-  ops::adjustAttributes(node, parts);
-  if (node.isAnyOf({op::Reshape, op::Expand})) {
-    builder.setInsertionPoint(node);
-    NodeBuilder nodes(builder, node.getLoc(), node.getNode());
-    node->setOperand(1, nodes.indices(node.outputType(0).getShape()));
-  }
+  ops::adjustExtents(node, parts);
   for (auto [result, cut] : llvm::zip_equal(node.getOutputs(), sharding.results))
     if (!cut && sharding.kind == ops::FactorKind::Sum && isa<RankedTensorType>(result.getType()))
       scaleSum(node, result);

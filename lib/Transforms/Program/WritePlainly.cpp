@@ -1,6 +1,7 @@
 //===- WritePlainly.cpp - a node as other nodes ---------------------------===//
 
 #include "zero/Transforms/Program/WritePlainly.h"
+#include "dialects/Onnx/OwnOperators.h"
 
 #include "zero/Analysis/FunctionalStep.h"
 #include "zero/Ops/Attention.h"
@@ -105,11 +106,7 @@ LogicalResult writeByRule(onnx::NodeOp node, NodeBuilder &nodes, SmallVectorImpl
     return failure();
   if (!results.empty() || !node.getDomain().empty())
     return success();
-  // Shapes are static, so views need neither axes nor a computed shape.
-  const bool isReshape = node.is(op::Reshape) && node.getInt("allowzero", 0) == 1;
-  if (def && def->kind == ops::Kind::View && !isReshape && !node.is(op::Identity))
-    results.push_back(nodes.reshape(node.getInputs()[0], node.outputType(0).getShape()));
-  else if (llvm::any_of(kCallAttrs, [&](StringRef name) { return node.getAttrs().contains(name); }))
+  if (llvm::any_of(kCallAttrs, [&](StringRef name) { return node.getAttrs().contains(name); }))
     results.push_back(withoutCallAttrs(node, nodes));
   return success();
 }

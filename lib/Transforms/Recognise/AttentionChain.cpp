@@ -2,6 +2,7 @@
 
 #include "AttentionChain.h"
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Attention.h"
 
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include "AttentionGradient.h"
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/Axes.h"
 

@@ -1,7 +1,9 @@
 //===- AttentionMasks.cpp - masks and biases of attention -----------------===//
 
 #include "AttentionMasks.h"
+
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 
 #include <cmath>
 #include <limits>

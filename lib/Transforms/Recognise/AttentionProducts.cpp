@@ -2,6 +2,7 @@
 
 #include "AttentionProducts.h"
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Axes.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -11,6 +11,7 @@
 #include "BatchValues.h"
 
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"

@@ -1,6 +1,7 @@
 //===- ComputeWholeBatch.cpp - compute the values of the whole batch ------===//
 
 #include "BatchValues.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/NodeBuilder.h"
 

@@ -3,6 +3,7 @@
 #include "ConstantValues.h"
 #include "Patterns.h"
 
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/NodeBuilder.h"
 
 #include "mlir/IR/Matchers.h"

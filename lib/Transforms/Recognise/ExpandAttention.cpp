@@ -1,6 +1,7 @@
 //===- ExpandAttention.cpp - expand attention into products ---------------===//
 
 #include "Patterns.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Transforms/Recognise/Passes.h"
 

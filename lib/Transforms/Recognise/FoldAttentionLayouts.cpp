@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"

@@ -1,6 +1,7 @@
 //===- FoldTransposes.cpp - fold transposes into products -----------------===//
 
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Axes.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"

@@ -1,6 +1,7 @@
 //===- Patterns.cpp - common functions of recognisers ---------------------===//
 
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Axes.h"
 #include "zero/Ops/OpTable.h"
 

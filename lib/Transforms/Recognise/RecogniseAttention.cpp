@@ -10,6 +10,7 @@
 
 #include "AttentionChain.h"
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/OpTable.h"
 
 #include "dialects/Zero/Zero.h"

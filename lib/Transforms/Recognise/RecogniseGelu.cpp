@@ -8,6 +8,8 @@
 
 #include "Patterns.h"
 
+#include "dialects/Onnx/Operators.h"
+
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 

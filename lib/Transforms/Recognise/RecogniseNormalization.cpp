@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/Axes.h"
 
 #include "mlir/IR/TypeUtilities.h"

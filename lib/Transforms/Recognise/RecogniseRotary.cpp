@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Patterns.h"
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/OpTable.h"
 
 #include "mlir/IR/Matchers.h"

@@ -7,6 +7,8 @@
 
 #include "Patterns.h"
 
+#include "dialects/Onnx/Operators.h"
+
 using namespace mlir;
 using namespace zero::patterns;
 

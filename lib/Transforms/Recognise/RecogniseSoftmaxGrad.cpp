@@ -11,6 +11,8 @@
 
 #include "Patterns.h"
 
+#include "dialects/Onnx/Operators.h"
+
 #include "llvm/ADT/MapVector.h"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 //===- AddIntoTables.cpp - accumulate gradients of gathers ----------------===//
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Transforms/Shape/Passes.h"
@@ -37,7 +38,8 @@ struct AddIntoTables : zero::impl::AddIntoTablesBase<AddIntoTables> {
       return signalPassFailure();
     for (auto sum : llvm::make_early_inc_range(step->getBody().getOps<onnx::NodeOp>())) {
       Value start;
-      onnx::NodeOp gather = sum.is(op::Add) ? tableOf(sum, start) : onnx::NodeOp();
+      onnx::NodeOp gather =
+          ops::computes(sum, ops::Function::Add) ? tableOf(sum, start) : onnx::NodeOp();
       if (!gather)
         continue;
       if (gather.getInputs().size() > 2) // operand 2 is none

@@ -1,6 +1,7 @@
 //===- ExpandShardedLosses.cpp - write out losses of sharded classes ------===//
 
 #include "ScheduleLike.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/AxisCollectives.h"
 #include "zero/Ops/Concat.h"

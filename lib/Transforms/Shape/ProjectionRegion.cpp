@@ -2,6 +2,7 @@
 
 #include "ProjectionRegion.h"
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
@@ -86,8 +87,8 @@ bool Finder::isElementwise(onnx::NodeOp node) {
 
 /// Whether `node` sums all dimensions but the last and drops them.
 bool Finder::sumsRows(onnx::NodeOp node) {
-  if (!node.is(op::ReduceSum) || !isWide(node.getInputs()[0]) || node.getInt("keepdims", 1) ||
-      node.getInputs().size() != 2)
+  if (!ops::computes(node, ops::Function::ReduceSum) || !isWide(node.getInputs()[0]) ||
+      node.getInt("keepdims", 1) || node.getInputs().size() != 2)
     return false;
   return node.outputType(0).getRank() == 1 && node.outputType(0).getDimSize(0) == region.classes;
 }

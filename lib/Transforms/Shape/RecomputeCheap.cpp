@@ -5,6 +5,7 @@
 // element by element from such values. Of a value that ranks gather, a rank's part remains.
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Transforms/Kernels/KernelValues.h"
 
 #include "dialects/Zero/Schedule.h"
@@ -80,7 +81,7 @@ static Value unshaped(Value value) {
 
 /// Whether `node` gathers the shards of ranks, or orders the dimensions of what it gathered.
 static bool isGather(onnx::NodeOp node) {
-  if (!node.is(op::Transpose))
+  if (!ops::computes(node, ops::Function::Permute))
     return node.is(own::AxisGather);
   auto source = unshaped(node.getOperand(0)).getDefiningOp<onnx::NodeOp>();
   return source && source.is(own::AxisGather);

@@ -3,6 +3,7 @@
 #include "ProjectionRegion.h"
 #include "RowTiles.h"
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"
@@ -84,7 +85,7 @@ Value Tiler::operandOf(RegionNode from, unsigned index) {
   if (hasRows(from, index))
     return rowsOf(value);
   // The axes of a sum: a tile is a matrix.
-  bool isAxes = from.node.is(op::ReduceSum) && index == 1;
+  bool isAxes = ops::computes(from.node, ops::Function::ReduceSum) && index == 1;
   return isAxes ? builder.indices({0}) : value;
 }
 

@@ -3,6 +3,7 @@
 #include "RowTiles.h"
 #include "ScheduleLike.h"
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"

@@ -96,7 +96,9 @@ ShardChoices Chooser::run() {
     std::optional<ShardChoice> choice = node ? choose(node) : ShardChoice{ShardChoice::Kind::Whole};
     if (!choice)
       continue;
-    if (choice->kind == ShardChoice::Kind::Table || isPartial(choice->sharding)) {
+    // Rows of a matrix product are tokens.
+    const bool sumsTokens = node && ops::isProduct(node) && isPartial(choice->sharding);
+    if (choice->kind == ShardChoice::Kind::Table || sumsTokens) {
       choice->tokens = tokensOf(op.getResult(0));
       if (choice->tokens)
         choices.cuts[op.getResult(0)] = *choice->tokens;

@@ -8,8 +8,10 @@
 
 #include "ShardPlan.h"
 
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Ops/Attention.h"
+#include "zero/Ops/Function.h"
 #include "zero/Ops/Tables.h"
 #include "zero/Transforms/Import/NamePatterns.h"
 
@@ -42,7 +44,7 @@ SmallVector<int64_t> packedParts(onnx::NodeOp node, int64_t extent) {
                                  form.value.heads * form.value.width};
       return llvm::sum_of(parts, int64_t(0)) == extent ? parts : SmallVector<int64_t>();
     }
-    if (reader.is(op::Split)) {
+    if (ops::computes(reader, ops::Function::Split)) {
       SmallVector<int64_t> parts;
       for (unsigned index = 0; index < reader.getNumResults(); ++index)
         parts.push_back(reader.outputType(index).getShape().back());

@@ -2,8 +2,9 @@
 
 #include "ShardPlan.h"
 
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Mesh.h"
+#include "zero/Ops/Function.h"
 #include "zero/Ops/Tables.h"
 
 #include "mlir/IR/Remarks.h"
@@ -41,8 +42,8 @@ Cut cutFrom(ShardAttr shard) { return {shard.getDim(), SmallVector<int64_t>(shar
 std::optional<Sharding> shardedBy(onnx::NodeOp node, unsigned operand, const Cut &cut,
                                   int64_t ways) {
   std::optional<Sharding> sharding = ops::shardByOperand(node, operand, cut, ways);
-  const bool isSupported =
-      sharding && (sharding->kind == ops::FactorKind::Parallel || ops::isProduct(node));
+  const bool isSupported = sharding && (sharding->kind == ops::FactorKind::Parallel ||
+                                        ops::computes(node, ops::Function::Product));
   return isSupported ? sharding : std::nullopt;
 }
 
@@ -172,9 +173,13 @@ void ShardPlan::tryBlock(Value value, const Cut &cut, StringRef what) {
   }
 }
 
-/// The dimension of a product's second operand that is the last of its result.
-static Cut columnsOf(onnx::NodeOp product) {
-  return Cut{product.inputType(1).getRank() - (product.getInt("transB", 0) ? 2 : 1)};
+/// The dimension of the weights of a product that the result has, and the first operand has not:
+/// the columns of a matrix, the output channels of a convolution.
+static std::optional<Cut> columnsOf(onnx::NodeOp product) {
+  for (const ops::Factor &factor : ops::factorsOf(product))
+    if (factor.operands[0] < 0 && factor.operands[1] >= 0 && factor.results[0] >= 0)
+      return Cut{factor.operands[1]};
+  return std::nullopt;
 }
 
 void ShardPlan::choose() {
@@ -187,11 +192,12 @@ void ShardPlan::choose() {
   for (auto parameter : module.getOps<ParameterOp>())
     tryTable(parameter);
   for (onnx::NodeOp node : nodes) {
-    if (!ops::isProduct(node) || node.inputType(1).getRank() != 2)
+    if (!ops::computes(node, ops::Function::Product) || node.getInputs().size() < 2)
       continue;
     ParameterOp weight = parameterOf(node.getInputs()[1]);
-    if (weight && !chosen.contains(weight.getSymNameAttr()))
-      tryBlock(node.getInputs()[1], columnsOf(node), node.describe());
+    std::optional<Cut> columns = columnsOf(node);
+    if (weight && columns && !chosen.contains(weight.getSymNameAttr()))
+      tryBlock(node.getInputs()[1], *columns, node.describe());
   }
 }
 

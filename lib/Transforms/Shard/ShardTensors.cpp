@@ -2,6 +2,7 @@
 
 #include "ShardChoices.h"
 #include "ShardPlan.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Mesh.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/AxisCollectives.h"
@@ -124,20 +125,35 @@ Value Sharder::sumOf(NodeBuilder &builder, Value summand, const std::optional<Cu
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Takes away the row that `product` adds to each row of its result, and returns it.
-static Value takeRow(onnx::NodeOp product) {
-  if (!product.hasInput(2))
-    return {};
-  Value row = product.getInputs()[2];
-  product->eraseOperand(2);
-  return row;
+namespace {
+/// What a product adds to its result, and the shape in which it broadcasts to that: a bias of
+/// channels has dimensions of size one behind it.
+struct Addend {
+  Value value;
+  SmallVector<int64_t> shape;
+};
+} // namespace
+
+/// Takes operand `index` away from `product`; nothing if it has none.
+static std::optional<Addend> takeAddend(onnx::NodeOp product, int64_t index) {
+  if (index < 0 || !product.hasInput(index))
+    return std::nullopt;
+  RankedTensorType type = product.inputType(index);
+  Addend addend{product.getInputs()[index], SmallVector<int64_t>(type.getShape())};
+  for (const ops::Factor &factor : ops::factorsOf(product))
+    if (int64_t dim = factor.operands[index], to = factor.results[0]; dim >= 0 && to >= 0)
+      addend.shape.resize(product.outputType(0).getRank() - to + dim, 1);
+  product->eraseOperand(index);
+  return addend;
 }
 
 void Sharder::computeOnShards(onnx::NodeOp node, const ShardChoice &choice) {
   const Sharding &sharding = choice.sharding;
   OpBuilder at(node);
   NodeBuilder builder(at, node.getLoc(), node.getNode());
-  Value row = isPartial(sharding) ? takeRow(node) : Value();
+  std::optional<Addend> addend;
+  if (isPartial(sharding))
+    addend = takeAddend(node, sharding.addend);
   for (auto [index, input] : llvm::enumerate(SmallVector<Value>(node.getInputs())))
     if (isa<RankedTensorType>(input.getType()))
       node.setOperand(index, withCut(builder, input, sharding.operands[index]));
@@ -148,18 +164,21 @@ void Sharder::computeOnShards(onnx::NodeOp node, const ShardChoice &choice) {
     auto type = cast<RankedTensorType>(result.getType());
     result.setType(type.clone(*ops::shardShape(type, *cut, ranks.count)));
   }
-  ops::adjustAttributes(node, ranks.count);
+  ops::adjustExtents(node, ranks.count);
   if (!isPartial(sharding))
     return;
   at.setInsertionPointAfter(node);
   Value summand = node.getResult(0);
   llvm::SmallPtrSet<Operation *, 4> readers(summand.user_begin(), summand.user_end());
   Value result = sumOf(builder, summand, choice.tokens);
-  if (row) {
+  if (addend) {
+    Value row = addend->value;
     if (choices.cuts.contains(row))
       row = whole(builder, row, HeldGradient::Whole);
     else if (choice.tokens)
       row = enterShards(builder, row, ranks);
+    if (addend->shape != tensorType(row).getShape())
+      row = builder.reshape(row, addend->shape);
     result = builder.add(result, row);
     active.insert(result);
     if (choice.tokens)

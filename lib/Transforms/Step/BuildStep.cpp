@@ -1,7 +1,7 @@
 //===- BuildStep.cpp - add the optimizer to the program -------------------===//
 
 #include "StepUpdates.h"
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"

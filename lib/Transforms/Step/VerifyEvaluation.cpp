@@ -1,8 +1,9 @@
 //===- VerifyEvaluation.cpp - verify that evaluations leave state alone ---===//
 
-#include "dialects/Onnx/Operators.h"
+#include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/EvaluationAttrs.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/Function.h"
 #include "zero/Transforms/Step/Passes.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -25,7 +26,7 @@ static bool isTraining(func::FuncOp step, Value value) {
 /// The operands of `op` that its results depend on in an evaluation.
 static SmallVector<Value> evaluatedOperands(func::FuncOp step, Operation *op) {
   auto node = dyn_cast<onnx::NodeOp>(op);
-  if (node && node.is(op::Where) && isTraining(step, node.getInputs()[0]))
+  if (ops::computes(node, ops::Function::Select) && isTraining(step, node.getInputs()[0]))
     return {node.getInputs()[2]};
   auto launch = dyn_cast<LaunchOp>(op);
   if (launch && launch->hasAttr(kCarriesAttr) && isTraining(step, launch.getCondition()))

@@ -10,7 +10,7 @@ func.func @step(%x: tensor<2x6xf32>) -> tensor<2x4xf32> {
 
 // -----
 
-// expected-error @below {{parameter 'w' of 64 B is above --tile-params-over=20 and cannot be tiled: it is read by Transpose node 't'; expected matrix products and gathers of rows}}
+// expected-error @below {{parameter 'w' of 64 B is above --tile-params-over=20 and cannot be tiled: it is read by Transpose node 't'; expected products, convolutions and gathers of rows}}
 zero.parameter @w : tensor<4x4xf32>
 func.func @step() -> tensor<4x4xf32> {
   %w = zero.read @w : tensor<4x4xf32>

@@ -7,8 +7,8 @@
 // 8 rows of 6 columns: a column takes 32 bytes, so three columns fit. The row that is added to the
 // product is divided with it.
 // CHECK-LABEL: module
-// CHECK: zero.parameter @w.part0 : tensor<8x3xf32> {data = #zero.data<"m", 0, 192>, zero.part = #zero.part<of = "w", axis = 1, begin = 0, extent = 6>}
-// CHECK: zero.parameter @w.part1 : tensor<8x3xf32> {data = #zero.data<"m", 0, 192>, zero.part = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}
+// CHECK: zero.parameter @w.part0 : tensor<8x3xf32> {data = #zero.data<"m", 0, 192>, zero.part_of = #zero.part<of = "w", axis = 1, begin = 0, extent = 6>}
+// CHECK: zero.parameter @w.part1 : tensor<8x3xf32> {data = #zero.data<"m", 0, 192>, zero.part_of = #zero.part<of = "w", axis = 1, begin = 3, extent = 6>}
 // CHECK-NOT: zero.parameter @w :
 // CHECK-DAG: %[[W0:.*]] = zero.read @w.part0
 // CHECK-DAG: %[[W1:.*]] = zero.read @w.part1
@@ -48,9 +48,9 @@ module {
 
 // A tied table: one division serves the gather and the loss. The name of a part may already exist.
 // CHECK-LABEL: module
-// CHECK: zero.parameter @e.part0_ : tensor<3x8xf32> {zero.part = #zero.part<of = "e", axis = 0, begin = 0
+// CHECK: zero.parameter @e.part0_ : tensor<3x8xf32> {zero.part_of = #zero.part<of = "e", axis = 0, begin = 0
 // CHECK: zero.parameter @e.part1 : tensor<3x8xf32>
-// CHECK: zero.parameter @e.part2 : tensor<1x8xf32> {zero.part = #zero.part<of = "e", axis = 0, begin = 6, extent = 7>}
+// CHECK: zero.parameter @e.part2 : tensor<1x8xf32> {zero.part_of = #zero.part<of = "e", axis = 0, begin = 6, extent = 7>}
 // CHECK-DAG: %[[E0:.*]] = zero.read @e.part0_
 // CHECK-DAG: %[[E1:.*]] = zero.read @e.part1
 // CHECK-DAG: %[[E2:.*]] = zero.read @e.part2
@@ -98,5 +98,26 @@ module {
     %w = zero.read @w : tensor<5x5xf32>
     %y = onnx.node "MatMul"(%x, %w) {} opset 18 node "fc" : (tensor<2x5xf32>, tensor<5x5xf32>) -> tensor<2x5xf32>
     return %y : tensor<2x5xf32>
+  }
+}
+
+// -----
+
+// A convolution is split by output channels, with its bias.
+// CHECK-LABEL: module
+// CHECK: zero.parameter @k.part0 : tensor<2x2x3x2xf32>
+// CHECK: zero.parameter @k.part1 : tensor<2x2x3x2xf32>
+// CHECK: %[[B:.*]]:2 = onnx.node "Split"(%{{.*}}) {axis = 0 : i64}
+// CHECK: %[[Y0:.*]] = onnx.node "Conv"(%arg0, %{{.*}}, %[[B]]#0) {{.*}} -> tensor<1x2x4x5xf32>
+// CHECK: %[[Y1:.*]] = onnx.node "Conv"(%arg0, %{{.*}}, %[[B]]#1) {{.*}} -> tensor<1x2x4x5xf32>
+// CHECK: onnx.node "Concat"(%[[Y0]], %[[Y1]]) {axis = 1 : i64} {{.*}} -> tensor<1x4x4x5xf32>
+module {
+  zero.parameter @k : tensor<4x2x3x2xf32>
+  zero.parameter @b : tensor<4xf32>
+  func.func @step(%x: tensor<1x2x6x6xf32>) -> tensor<1x4x4x5xf32> {
+    %k = zero.read @k : tensor<4x2x3x2xf32>
+    %b = zero.read @b : tensor<4xf32>
+    %y = onnx.node "Conv"(%x, %k, %b) {} opset 18 node "conv" : (tensor<1x2x6x6xf32>, tensor<4x2x3x2xf32>, tensor<4xf32>) -> tensor<1x4x4x5xf32>
+    return %y : tensor<1x4x4x5xf32>
   }
 }

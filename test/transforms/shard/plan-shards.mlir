@@ -87,3 +87,29 @@ module {
     return %y : tensor<2x4x8xf32>
   }
 }
+
+// -----
+
+// A pair of convolutions: the first by its output channels, the second by its input channels.
+// CHECK-LABEL: module
+// CHECK: zero.parameter @k1 : tensor<8x3x3x3xf32> {zero.shard = #zero.shard<0, [@tensor]>}
+// CHECK: zero.parameter @c1 : tensor<8xf32> {zero.shard = #zero.shard<0, [@tensor]>}
+// CHECK: zero.parameter @k2 : tensor<6x8x1x1xf32> {zero.shard = #zero.shard<1, [@tensor]>}
+// CHECK: zero.parameter @c2 : tensor<6xf32>{{$}}
+// REMARK: parameter 'k1': dimension 0 of tensor<8x3x3x3xf32> over 2 ranks
+module {
+  zero.parameter @k1 : tensor<8x3x3x3xf32>
+  zero.parameter @c1 : tensor<8xf32>
+  zero.parameter @k2 : tensor<6x8x1x1xf32>
+  zero.parameter @c2 : tensor<6xf32>
+  func.func @step(%x: tensor<4x3x5x5xf32>) -> tensor<4x6x3x3xf32> {
+    %k1 = zero.read @k1 : tensor<8x3x3x3xf32>
+    %c1 = zero.read @c1 : tensor<8xf32>
+    %k2 = zero.read @k2 : tensor<6x8x1x1xf32>
+    %c2 = zero.read @c2 : tensor<6xf32>
+    %h = onnx.node "Conv"(%x, %k1, %c1) {} opset 18 node "conv1" : (tensor<4x3x5x5xf32>, tensor<8x3x3x3xf32>, tensor<8xf32>) -> tensor<4x8x3x3xf32>
+    %a = onnx.node "Relu"(%h) {} opset 18 node "act" : (tensor<4x8x3x3xf32>) -> tensor<4x8x3x3xf32>
+    %y = onnx.node "Conv"(%a, %k2, %c2) {} opset 18 node "conv2" : (tensor<4x8x3x3xf32>, tensor<6x8x1x1xf32>, tensor<6xf32>) -> tensor<4x6x3x3xf32>
+    return %y : tensor<4x6x3x3xf32>
+  }
+}

@@ -71,3 +71,27 @@ module attributes {zero.mesh = #zero.mesh<data = 1, tensor = 2>} {
     return %l#0 : tensor<f32>
   }
 }
+
+// -----
+
+// The bias of channels is added to the sum of the ranks, with dimensions of size one behind it. No
+// tokens are cut: rows of a convolution's result are images.
+// CHECK-LABEL: module
+// CHECK: %[[P:.*]] = onnx.node "Conv"(%{{.*}}, %{{[^,]*}}) {{.*}} : (tensor<4x4x3x3xf32>, tensor<6x4x1x1xf32>) -> tensor<4x6x3x3xf32>
+// CHECK: %[[S:.*]] = onnx.node "AxisSum"(%[[P]])
+// CHECK: %[[B:.*]] = onnx.node "Reshape"(%{{.*}} -> tensor<6x1x1xf32>
+// CHECK: onnx.node "Add"(%[[S]], %[[B]]) {{.*}} -> tensor<4x6x3x3xf32>
+// TOKENS: onnx.node "AxisSum"({{.*}} -> tensor<4x6x3x3xf32>
+module attributes {zero.mesh = #zero.mesh<data = 1, tensor = 2>} {
+  zero.parameter @k1 : tensor<8x3x3x3xf32> {zero.shard = #zero.shard<0, [@tensor]>}
+  zero.parameter @k2 : tensor<6x8x1x1xf32> {zero.shard = #zero.shard<1, [@tensor]>}
+  zero.parameter @c2 : tensor<6xf32>
+  func.func @step(%x: tensor<4x3x5x5xf32>) -> tensor<4x6x3x3xf32> {
+    %k1 = zero.read @k1 : tensor<8x3x3x3xf32>
+    %k2 = zero.read @k2 : tensor<6x8x1x1xf32>
+    %c2 = zero.read @c2 : tensor<6xf32>
+    %h = onnx.node "Conv"(%x, %k1) {} opset 18 node "conv1" : (tensor<4x3x5x5xf32>, tensor<8x3x3x3xf32>) -> tensor<4x8x3x3xf32>
+    %y = onnx.node "Conv"(%h, %k2, %c2) {} opset 18 node "conv2" : (tensor<4x8x3x3xf32>, tensor<6x8x1x1xf32>, tensor<6xf32>) -> tensor<4x6x3x3xf32>
+    return %y : tensor<4x6x3x3xf32>
+  }
+}

@@ -1,5 +1,6 @@
 //===- operators_test.cpp - names of operators ----------------------------===//
 
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/OpTable.h"
 
 #include <gtest/gtest.h>

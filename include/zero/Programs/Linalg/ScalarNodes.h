@@ -3,6 +3,7 @@
 #ifndef ZERO_PROGRAMS_LINALG_SCALARNODES_H
 #define ZERO_PROGRAMS_LINALG_SCALARNODES_H
 
+#include "dialects/Onnx/Operators.h"
 #include "zero/Ops/NodeBuilder.h"
 
 namespace zero {

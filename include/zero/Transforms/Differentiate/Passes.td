@@ -10,12 +10,12 @@ def TileParameters : Pass<"zero-tile-parameters", "::mlir::ModuleOp"> {
   let description = [{
     Memory-centric tiling (ZeRO-Infinity, arXiv 2104.07857, section 5.1.3). A parameter of more
     than `bytes` bytes is split into the smallest number of parts of at most `bytes` bytes, as
-    equal as possible. Each part is a parameter (`zero.part`) with its own bucket, gradient and
+    equal as possible. Each part is a parameter (`zero.part_of`) with its own bucket, gradient and
     optimizer states, so that one part is gathered at a time. The nodes that read the parameter
     are cloned for each part, in sequence:
 
-    - A matrix product is split by rows or columns of its result, and the parts of the result
-      are concatenated. The summed dimension is never split.
+    - A product is split by rows or columns of its result, a convolution by its output channels,
+      and the parts of the result are concatenated. A summed dimension is never split.
     - A Gather of rows is split by rows of the table. Each part fills in the rows that it holds.
     - A product that computes the scores of a cross-entropy, and that no other node reads,
       becomes one node, `ProjectionLoss`, which zero-tile-vocabulary expands.
@@ -28,8 +28,8 @@ def TileParameters : Pass<"zero-tile-parameters", "::mlir::ModuleOp"> {
     zero.parameter @w : tensor<8x4xf32> {data = ...}                              // before
     %y = onnx.node "MatMul"(%x, %w) ... -> tensor<2x4xf32>
 
-    zero.parameter @"w.part0" : tensor<8x2xf32> {data = ..., zero.part = ...}     // after
-    zero.parameter @"w.part1" : tensor<8x2xf32> {data = ..., zero.part = ...}
+    zero.parameter @"w.part0" : tensor<8x2xf32> {data = ..., zero.part_of = ...}     // after
+    zero.parameter @"w.part1" : tensor<8x2xf32> {data = ..., zero.part_of = ...}
     %0 = onnx.node "MatMul"(%x, %w0) ... -> tensor<2x2xf32>
     %1 = onnx.node "MatMul"(%x, %w1) ... -> tensor<2x2xf32>
     %y = onnx.node "Concat"(%0, %1) {axis = 1 : i64} ... -> tensor<2x4xf32>

@@ -13,8 +13,9 @@ def PlanShards : Pass<"zero-plan-shards", "::mlir::ModuleOp"> {
     (Shoeybi et al., arXiv 1909.08053, section 3):
 
     - A product by columns, operators that compute on shards, and a product by rows, whose sum
-      over ranks is the only exchange of forward. Attention is cut by heads, by groups of them if
-      heads share keys and values.
+      over ranks is the only exchange of forward; likewise a convolution by output channels and
+      one by input channels. Attention is cut by heads, by groups of them if heads share keys and
+      values.
     - A table of embeddings by rows, and a projection to classes that only a cross-entropy reads.
 
     If a program shards parameters itself (`zero.sharded_dim`), `auto` follows it.
@@ -47,8 +48,8 @@ def ShardTensors : Pass<"zero-shard-tensors", "::mlir::ModuleOp"> {
 
     - A value that all ranks hold enters a node that computes on shards through an `AxisCopy`,
       whose gradient is the sum over ranks.
-    - A product that sums over a cut dimension is followed by an `AxisSum`. A row that it adds is
-      added behind the sum.
+    - A product that sums over a cut dimension is followed by an `AxisSum`. What it adds, such as
+      a bias, is added behind the sum.
       With `tokens` the sum is scattered over the ranks, so that normalizations, dropout and
       residuals are computed on a part of the tokens, and gathered in front of the next product
       (sequence parallelism: Korthikanti et al., arXiv 2205.05198, section 4.2).

@@ -3,35 +3,23 @@
 // the initial values of a parameter carry no information.
 //===----------------------------------------------------------------------===//
 
-#include "zero/Analysis/ConstantRoles.h"
+#include "ConstantRoles.h"
 
-#include "dialects/Onnx/Operators.h"
+#include "zero/Analysis/ConstantNames.h"
+#include "zero/Ops/OpTable.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Regex.h"
 
 using namespace mlir;
+using zero::ops::Function;
+using zero::ops::OperandRole;
 
 namespace zero {
 
-bool isMadeUpName(StringRef name) {
-  // val_12, _to_copy_1, onnx::MatMul_7, /layer/Mul_output_0.
-  static const llvm::Regex madeUp("^(val|_to_copy|Constant|lifted_tensor|c_lifted_tensor)_?[0-9]*"
-                                  "([._]|$)|[/:[:space:]]");
-  return madeUp.match(name);
-}
-
-bool isModulePath(StringRef name) {
-  llvm::SmallVector<StringRef> parts;
-  name.split(parts, '.');
-  return parts.size() > 1 && llvm::none_of(parts, [](StringRef part) { return part.empty(); }) &&
-         !isMadeUpName(name);
-}
-
-/// The operator of a node, else none.
-static onnx::Operator operatorOf(Operation *op) {
+/// The function of a node, else None.
+static Function functionOf(Operation *op) {
   auto node = dyn_cast<onnx::NodeOp>(op);
-  return node ? node.getOperator() : onnx::Operator{};
+  return node ? ops::functionOf(node) : Function::None;
 }
 
 ConstantRoles::ConstantRoles(func::FuncOp step) {
@@ -48,25 +36,21 @@ ConstantRoles::ConstantRoles(func::FuncOp step) {
     walkBackward(op);
 }
 
-/// Whether only batch normalizations read `value`, as their statistics. PyTorch's exporter writes
-/// those of a second call as an Identity of those before the first.
+/// Whether `value` is only read as running statistics. PyTorch's exporter writes those of a second
+/// call as an Identity of those before the first.
 static bool isStatistic(Value value) {
   return llvm::all_of(value.getUses(), [](OpOperand &use) {
-    Operation *user = use.getOwner();
-    const onnx::Operator type = operatorOf(user);
-    return (type == op::BatchNormalization && use.getOperandNumber() >= 3) ||
-           (type == op::Identity && isStatistic(user->getResult(0)));
+    auto user = dyn_cast<onnx::NodeOp>(use.getOwner());
+    return ops::roleOf(use) == OperandRole::Statistics ||
+           (user && ops::isIdentity(user) && isStatistic(user.getResult(0)));
   });
 }
 
 bool ConstantRoles::isRunningStatistic(ReadOp read) const { return isStatistic(read.getResult()); }
 
 bool ConstantRoles::isClassWeights(ReadOp read) const {
-  return llvm::all_of(read->getUses(), [](OpOperand &use) {
-    onnx::Operator type = operatorOf(use.getOwner());
-    return (type == op::SoftmaxCrossEntropyLoss || type == op::NegativeLogLikelihoodLoss) &&
-           use.getOperandNumber() == 2;
-  });
+  return llvm::all_of(read->getUses(),
+                      [](OpOperand &use) { return ops::roleOf(use) == OperandRole::ClassWeights; });
 }
 
 /// A float input, or a constant that may be a parameter.
@@ -95,25 +79,38 @@ void ConstantRoles::walkForward(Operation &op) {
   flows[&op] = flow;
 }
 
+/// Whether `op` gives elements of its operand another shape.
+static bool isView(Operation *op) {
+  auto node = dyn_cast<onnx::NodeOp>(op);
+  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
+  return def && def->kind == ops::Kind::View;
+}
+
 /// Whether `use` hands its operand on to a Softmax without mixing it: moved,
 /// added, selected, or scaled by one number.
 static bool passesMask(OpOperand &use) {
-  onnx::Operator type = operatorOf(use.getOwner());
-  if (type == op::Where)
+  switch (functionOf(use.getOwner())) {
+  case Function::Select:
     return use.getOperandNumber() != 0;
-  if (type == op::Mul || type == op::Div) {
+  case Function::Mul:
+  case Function::Div: {
     Value other = use.getOwner()->getOperand(1 - use.getOperandNumber());
     auto shape = dyn_cast<RankedTensorType>(other.getType());
     return shape && shape.hasStaticShape() && shape.getNumElements() == 1;
   }
-  return llvm::is_contained({op::Add, op::Sub, op::Cast, op::Expand, op::Slice, op::Reshape,
-                             op::Squeeze, op::Unsqueeze, op::Transpose, op::Identity, op::Concat,
-                             op::Min, op::Max},
-                            type);
-}
-
-static bool isProduct(onnx::Operator type) {
-  return llvm::is_contained({op::MatMul, op::Gemm, op::Conv, op::ConvTranspose, op::Einsum}, type);
+  case Function::Add:
+  case Function::Sub:
+  case Function::Min:
+  case Function::Max:
+  case Function::Convert:
+  case Function::Broadcast:
+  case Function::Permute:
+  case Function::Slice:
+  case Function::Concatenate:
+    return true;
+  default:
+    return isView(use.getOwner());
+  }
 }
 
 /// Dimensions of more than one element.
@@ -124,24 +121,25 @@ static int64_t wideDims(Value value) {
 
 /// Whether `use` is one that weights are put to.
 static bool isWeightUse(OpOperand &use) {
-  onnx::Operator type = operatorOf(use.getOwner());
+  const OperandRole role = ops::roleOf(use);
+  if (role == OperandRole::Scale || role == OperandRole::Offset)
+    return true;
+  const Function function = functionOf(use.getOwner());
   const unsigned index = use.getOperandNumber();
-  if (isProduct(type))
-    return index == 2 || wideDims(use.get()) > 1;
-  if (type == op::Gather)
-    return index == 0 && wideDims(use.get()) > 1;
-  if (type == op::Add) {
+  if (function == Function::Add) {
     // A table of positions, or a bias behind the product of a layer without one.
     Operation *from = use.getOwner()->getOperand(1 - index).getDefiningOp();
-    return wideDims(use.get()) > 1 || (from && isProduct(operatorOf(from)));
+    return wideDims(use.get()) > 1 || (from && functionOf(from) == Function::Product);
   }
-  return index > 0 && index < 3 && type.domain.empty() && type.type.ends_with("Normalization");
+  const bool isFactor = function == Function::Product;
+  const bool isTable = function == Function::Lookup && index == 0;
+  return (isFactor || isTable) && wideDims(use.get()) > 1;
 }
 
-/// Whether an operation of this type copies the elements it reads to its result unchanged.
-static bool onlyMoves(onnx::Operator type) {
-  return llvm::is_contained(
-      {op::Transpose, op::Reshape, op::Squeeze, op::Unsqueeze, op::Cast, op::Identity}, type);
+/// Whether an operation copies the elements it reads to its result unchanged.
+static bool onlyMoves(Operation *op) {
+  const Function function = functionOf(op);
+  return function == Function::Permute || function == Function::Convert || isView(op);
 }
 
 void ConstantRoles::walkBackward(Operation &op) {
@@ -151,18 +149,18 @@ void ConstantRoles::walkBackward(Operation &op) {
     Operation *user = use.getOwner();
     if (!live.contains(user))
       continue;
-    onnx::Operator type = operatorOf(user);
+    const OperandRole role = ops::roleOf(use);
     const Flow &next = flows[user];
-    if (type != op::Cos && type != op::Sin) {
+    if (role != OperandRole::Angle) {
       const bool goesOn = isa<onnx::NodeOp>(user) && !next.isMixed;
       isAngle &= goesOn && next.isAngle;
       isAngleAlone &= goesOn && !next.source && next.isAngleAlone;
     }
-    if (type != op::Softmax && (type != op::Attention || use.getOperandNumber() != 3))
+    if (role != OperandRole::Scores)
       isMask &= passesMask(use) && next.isMask;
     if (!reader && isWeightUse(use))
       reader = cast<onnx::NodeOp>(user);
-    else if (!reader && onlyMoves(type))
+    else if (!reader && onlyMoves(user))
       reader = next.reader;
   }
   Flow &flow = flows[&op];
@@ -194,17 +192,18 @@ bool ConstantRoles::isMask(ReadOp read) const {
 /// Whether `use`, an operand of a sum, keeps a root, a logarithm or a quotient finite.
 static bool isEpsilon(OpOperand &use) {
   return llvm::all_of(use.getOwner()->getUses(), [](OpOperand &next) {
-    const onnx::Operator type = operatorOf(next.getOwner());
-    return llvm::is_contained({op::Sqrt, op::Reciprocal, op::Log}, type) ||
-           (type == op::Div && next.getOperandNumber() == 1);
+    const Function function = functionOf(next.getOwner());
+    return llvm::is_contained({Function::Sqrt, Function::Reciprocal, Function::Log}, function) ||
+           (function == Function::Div && next.getOperandNumber() == 1);
   });
 }
 
 bool ConstantRoles::isFormulaNumber(ReadOp read) const {
   return llvm::all_of(read->getUses(), [](OpOperand &use) {
-    const onnx::Operator type = operatorOf(use.getOwner());
-    return type == op::Max || type == op::Min || (type == op::Pow && use.getOperandNumber() == 1) ||
-           (type == op::Add && isEpsilon(use));
+    const Function function = functionOf(use.getOwner());
+    return function == Function::Max || function == Function::Min ||
+           (function == Function::Pow && use.getOperandNumber() == 1) ||
+           (function == Function::Add && isEpsilon(use));
   });
 }
 

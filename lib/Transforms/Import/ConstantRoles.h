@@ -1,7 +1,7 @@
 //===- ConstantRoles.h - tell parameters from other constants ---*- C++ -*-===//
 
-#ifndef ZERO_ANALYSIS_CONSTANTROLES_H
-#define ZERO_ANALYSIS_CONSTANTROLES_H
+#ifndef LIB_TRANSFORMS_IMPORT_CONSTANTROLES_H
+#define LIB_TRANSFORMS_IMPORT_CONSTANTROLES_H
 
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/Zero.h"
@@ -11,13 +11,6 @@
 #include "llvm/ADT/DenseSet.h"
 
 namespace zero {
-
-/// Whether `name` is of a form that exporters make up for tensors without a name in the module.
-bool isMadeUpName(llvm::StringRef name);
-
-/// Whether `name` is a name that a framework gives to a tensor of a module ("layer.0.weight"), and
-/// not one that an exporter generated.
-bool isModulePath(llvm::StringRef name);
 
 /// The role of a constant in the loss that a step function returns.
 class ConstantRoles {
@@ -71,4 +64,4 @@ private:
 
 } // namespace zero
 
-#endif // ZERO_ANALYSIS_CONSTANTROLES_H
+#endif // LIB_TRANSFORMS_IMPORT_CONSTANTROLES_H
