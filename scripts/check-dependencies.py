@@ -20,7 +20,7 @@ import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-COMPILER = ["Flags", "Options", "Frontends", "Import", "Ops", "Programs", "Optimizers", "Analysis", "Planning",
+COMPILER = ["Flags", "Options", "Evaluate", "Frontends", "Import", "Ops", "Programs", "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
             "Report", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
@@ -47,7 +47,7 @@ RULES = {
     "Machine": ["Planning", "runtime/format", "runtime/verify"],
     # The model's constants become state symbols, so Import knows both dialects.
     # Models and checkpoints of onnxruntime-training are files that the runtime reads, too.
-    "Import": [*DIALECTS, *MLIR, "Options", "onnx", "protobuf", CHECKED, "runtime/io/onnx_wire.h",
+    "Import": [*DIALECTS, *MLIR, "Options", "Evaluate", "onnx", "protobuf", CHECKED, "runtime/io/onnx_wire.h",
                "runtime/io/ort_checkpoint.h", "runtime/support"],
     # One directory per front end. They give the importer the list of supported operators.
     "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops", "Pipelines"],
@@ -55,13 +55,15 @@ RULES = {
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator use the same function for the cost of a kernel on a machine.
     "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine", "runtime/verify"],
-    "Ops": [*DIALECTS, *MLIR],
+    "Ops": [*DIALECTS, *MLIR, "Evaluate"],
     # Ops of StableHLO and linalg as nodes.
-    "Programs": [*DIALECTS, *MLIR, "Ops"],
+    "Programs": [*DIALECTS, *MLIR, "Evaluate", "Ops"],
     # Enumerations and their spellings, which flags of tools and options of passes share.
     "Options": ["dialects/Zero", *MLIR, CHECKED],
+    # Elements of constants as plain structs: import evaluates nodes before there is IR.
+    "Evaluate": ["llvm"],
     "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
-    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Ops", "Programs", "Optimizers",
+    "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Evaluate", "Ops", "Programs", "Optimizers",
                    "Options", CHECKED, "runtime/support/json_reader.h"],
     # The library that executes a call computes its workspace, and knows which it can load.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",

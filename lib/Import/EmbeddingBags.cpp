@@ -170,12 +170,10 @@ private:
     return name;
   }
 
-  std::string integer(int64_t value) {
-    return constant(fromInts({pb::TensorProto::INT64, {}, {value}}));
-  }
+  std::string integer(int64_t value) { return constant(fromInts({}, {value})); }
   std::string ints(std::vector<int64_t> values) {
     const Dims dims{static_cast<int64_t>(values.size())};
-    return constant(fromInts({pb::TensorProto::INT64, dims, std::move(values)}));
+    return constant(fromInts(dims, std::move(values)));
   }
 
   /// `value` in the type of the table.

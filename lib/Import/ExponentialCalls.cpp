@@ -24,7 +24,7 @@ static std::string stackable(CallEditor &editor, const std::string &value, const
 /// Makes `log`, the logarithm of `sum`, one of the sum of exp(a) and exp(b).
 static void writeLogSumExp(CallEditor &editor, pb::NodeProto &log, const std::string &sum,
                            const std::string &a, const std::string &b) {
-  std::string first = editor.addConstant(fromInts({pb::TensorProto::INT64, {1}, {0}}));
+  std::string first = editor.addConstant(fromInts({1}, {0}));
   std::string shape = editor.addNode("Shape", {sum});
   std::string both = editor.addNode(
       "Concat", {stackable(editor, a, shape, first), stackable(editor, b, shape, first)},

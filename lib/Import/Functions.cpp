@@ -1,6 +1,5 @@
 //===- Functions.cpp - inline function bodies of ONNX ---------------------===//
 
-#include "Fold.h"
 #include "Graph.h"
 #include "LocalFunctions.h"
 #include "NodeRules.h"
@@ -47,12 +46,18 @@ static bool hasBody(const pb::NodeProto &node, const pb::OpSchema &schema) {
          llvm::none_of(node.input(), [](const std::string &name) { return name.empty(); });
 }
 
+const evaluate::Evaluator *evaluatorOf(const ImportOptions &options, const pb::NodeProto &node,
+                                       int opset) {
+  return options.evaluatorOf ? options.evaluatorOf(node.domain(), node.op_type(), opset) : nullptr;
+}
+
 /// The operators of the model's graphs that only ONNX's function bodies explain.
 static pb::inliner::FunctionIdVector collectFunctions(Model &model, const ImportOptions &options) {
   pb::inliner::FunctionIdVector ids;
   forEachNode(*model.proto.mutable_graph()->mutable_node(), [&](pb::NodeProto &node) {
     std::optional<int> opset = opsetOf(model, node);
-    if (!opset || isFoldable(node) || options.isKnown(node.domain(), node.op_type(), *opset))
+    if (!opset || evaluatorOf(options, node, *opset) ||
+        options.isKnown(node.domain(), node.op_type(), *opset))
       return;
     const pb::OpSchema *schema =
         pb::OpSchemaRegistry::Schema(node.op_type(), *opset, node.domain());

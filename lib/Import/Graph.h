@@ -8,6 +8,10 @@
 
 namespace zero::importer {
 
+/// How `node` of version `opset` is evaluated; null: it is not.
+const evaluate::Evaluator *evaluatorOf(const ImportOptions &options, const pb::NodeProto &node,
+                                       int opset);
+
 /// Replaces calls of the model's own functions by their bodies, and nodes of
 /// operators that `isKnown` does not know by ONNX's function bodies.
 void inlineFunctions(Model &model, const ImportOptions &options);

@@ -180,7 +180,7 @@ static OwningOpRef<ModuleOp> import(StringRef path, const ImportOptions &options
   for (const auto &[buffer, value] : model.record.updates)
     wanted.push_back(value);
   graph.nodes = sortNodes(model, wanted);
-  inferTypes(model, graph);
+  inferTypes(model, graph, options);
   noteOrigins(model, options, graph);
   std::vector<Result> results = chooseResults(graph, outputs, options.forwardOnly);
   auto module = buildModule(model, graph, results, context);

@@ -47,8 +47,9 @@ public:
   // Not copied: the member typeOf captures `this`.
   Inferrer(const Inferrer &) = delete;
   Inferrer &operator=(const Inferrer &) = delete;
-  Inferrer(Model &model, TypedGraph &graph)
-      : model(model), graph(graph), sequences(model, graph), names(graph), branches(graph, names) {
+  Inferrer(Model &model, TypedGraph &graph, const ImportOptions &options)
+      : model(model), graph(graph), options(options), sequences(model, graph), names(graph),
+        branches(graph, names) {
     context.set_ir_version(static_cast<int>(model.proto.ir_version()));
     context.set_opset_imports({model.opsets.begin(), model.opsets.end()});
     for (const pb::ValueInfoProto &info : model.proto.graph().value_info())
@@ -162,46 +163,31 @@ private:
   }
 
   void fold(const pb::NodeProto &node, llvm::ArrayRef<Dims> dims, llvm::ArrayRef<int32_t> types) {
-    if (dims.size() != static_cast<size_t>(node.output_size()))
+    const evaluate::Evaluator *evaluator = evaluatorOf(options, node, *opsetOf(model, node));
+    if (!evaluator || dims.size() != static_cast<size_t>(node.output_size()))
       return;
-    if (foldShape(node))
-      return;
-    llvm::SmallVector<const pb::TensorProto *> inputs;
+    std::vector<std::optional<evaluate::Values>> inputs;
     for (const std::string &name : node.input()) {
       auto it = graph.known.find(name);
-      if (!name.empty() && it == graph.known.end())
+      if (name.empty())
+        inputs.emplace_back();
+      else if (evaluator->readsShapes)
+        inputs.push_back(evaluate::Values{{}, graph.types[name].dims, {}});
+      else if (it != graph.known.end() && elementBytes(it->second.data_type()) > 0)
+        inputs.push_back(toValues(it->second));
+      else
         return;
-      inputs.push_back(name.empty() ? nullptr : &it->second);
     }
-    auto results = foldNode(node, inputs, dims, types);
+    auto results = foldNode(*evaluator, node, inputs, dims, types);
     if (!results)
       return;
     for (auto [name, result] : llvm::zip_equal(node.output(), *results))
       graph.known[name] = std::move(result);
   }
 
-  /// Shape and Size need no value, only a type.
-  bool foldShape(const pb::NodeProto &node) {
-    if (!node.domain().empty() || (node.op_type() != "Shape" && node.op_type() != "Size"))
-      return false;
-    const TensorShape &operand = graph.types[node.input(0)];
-    const int64_t rank = operand.dims.size();
-    Evaluation e{node, {}, {}, {}};
-    if (node.op_type() == "Size") {
-      int64_t elements = countElements(operand.type, operand.dims, describe(node));
-      graph.known[node.output(0)] = fromInts({pb::TensorProto::INT64, {}, {elements}});
-      return true;
-    }
-    auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
-    const int64_t start = clamp(e.getInt("start", 0));
-    const int64_t end = std::max(start, clamp(e.getInt("end", rank)));
-    Values values(operand.dims.begin() + start, operand.dims.begin() + end);
-    graph.known[node.output(0)] = fromInts({pb::TensorProto::INT64, {end - start}, values});
-    return true;
-  }
-
   Model &model;
   TypedGraph &graph;
+  const ImportOptions &options;
   Sequences sequences;
   ValueNames names;
   Branches branches;
@@ -257,8 +243,8 @@ std::string printType(const TypedGraph &graph, llvm::StringRef name) {
   return text + "]";
 }
 
-void inferTypes(Model &model, TypedGraph &graph) {
-  Inferrer inferrer(model, graph);
+void inferTypes(Model &model, TypedGraph &graph, const ImportOptions &options) {
+  Inferrer inferrer(model, graph, options);
   std::vector<pb::NodeProto *> open(graph.nodes.rbegin(), graph.nodes.rend()), done;
   while (!open.empty()) {
     pb::NodeProto *node = open.back();

@@ -29,7 +29,7 @@ std::string printType(const TypedGraph &graph, llvm::StringRef name);
 /// constants and inputs already, and evaluates shape arithmetic. Replaces nodes that
 /// types and known values show to be others: an If by its branch. The model's own value_info is not
 /// trusted. Fails, naming node and dimension, where a shape is not static.
-void inferTypes(Model &model, TypedGraph &graph);
+void inferTypes(Model &model, TypedGraph &graph, const ImportOptions &options);
 
 } // namespace zero::importer
 

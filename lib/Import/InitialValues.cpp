@@ -103,7 +103,7 @@ private:
 
   /// The values of a RandomNormal or RandomUniform node, or of one that draws like its operand is.
   Constant drawn(const pb::NodeProto &node) {
-    const Evaluation e{node, {}, {}, {}};
+    const evaluate::Node e = evaluatedNode(node);
     const bool isLike = node.op_type().ends_with("Like");
     auto number = [&](const char *name, float fallback) -> double {
       for (const pb::AttributeProto &attribute : node.attribute())
@@ -140,10 +140,10 @@ private:
   /// The numbers that the first operand of `node` holds.
   Dims shapeFor(const pb::NodeProto &node) {
     const Constant &shape = evaluate(node.input(0), describe(node));
-    std::optional<Ints> ints = shape.value ? toInts(*shape.value) : std::nullopt;
+    std::optional<evaluate::Values> ints = shape.value ? toInts(*shape.value) : std::nullopt;
     if (!ints)
       fail(describe(node) + ": expected integers as the shape " + quote(node.input(0)));
-    return Dims(ints->values.begin(), ints->values.end());
+    return Dims(ints->elements.begin(), ints->elements.end());
   }
 
   Model &model;

@@ -42,7 +42,7 @@ static void restoreBatchNorm(CallEditor &editor, pb::NodeProto &node, const FxCa
 }
 
 static std::string addTrue(CallEditor &editor) {
-  return editor.addConstant(fromInts({pb::TensorProto::BOOL, {}, {1}}));
+  return editor.addConstant(fromInts({}, {1}, pb::TensorProto::BOOL));
 }
 
 /// Switches the Dropout on.

@@ -79,7 +79,7 @@ private:
 
   std::string ints(std::vector<int64_t> values) {
     Dims dims{static_cast<int64_t>(values.size())};
-    return editor.addConstant(fromInts({pb::TensorProto::INT64, dims, std::move(values)}));
+    return editor.addConstant(fromInts(dims, std::move(values)));
   }
 
   /// The target, smoothed; the number of classes is known once shapes are.

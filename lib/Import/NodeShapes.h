@@ -33,11 +33,11 @@ public:
   llvm::ArrayRef<int64_t> result() const { return outputs[0]->dims; }
   int64_t rank(unsigned index) const { return inputs[index]->dims.size(); }
   int64_t attribute(llvm::StringRef name, int64_t fallback) const {
-    return Evaluation{node, {}, {}, {}}.getInt(name, fallback);
+    return evaluatedNode(node).getInt(name, fallback);
   }
 
   std::optional<Dims> attributes(llvm::StringRef name) const {
-    return Evaluation{node, {}, {}, {}}.getInts(name);
+    return evaluatedNode(node).getInts(name);
   }
 
   [[noreturn]] void refuse(const llvm::Twine &message) const {

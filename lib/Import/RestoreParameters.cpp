@@ -269,7 +269,7 @@ private:
     constant.type = pb::TensorProto::INT64;
     constant.dims = {count};
     constant.elements = count;
-    constant.value = fromInts({constant.type, constant.dims, {shape.begin(), shape.end()}});
+    constant.value = fromInts(constant.dims, {shape.begin(), shape.end()}, constant.type);
     add(name, std::move(constant));
     return name;
   }

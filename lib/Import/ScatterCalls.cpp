@@ -19,7 +19,7 @@ namespace zero::importer {
 /// A tensor as large as `like`, and of its type, whose elements are all `value`.
 static std::string filledLike(CallEditor &editor, const std::string &like, int64_t value) {
   std::string shape = editor.addNode("Shape", {like});
-  std::string one = editor.addConstant(fromInts({pb::TensorProto::INT64, {}, {value}}));
+  std::string one = editor.addConstant(fromInts({}, {value}));
   return editor.addNode("Expand", {editor.addNode("CastLike", {one, like}), shape});
 }
 

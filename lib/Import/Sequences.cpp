@@ -30,11 +30,12 @@ static std::string operand(const pb::NodeProto &node, int index) {
 }
 
 /// The values of operand `index` of `node`, where the importer knows them.
-static std::optional<Ints> knownInts(const TypedGraph &graph, const pb::NodeProto &node,
-                                     int index) {
+static std::optional<evaluate::Values> knownInts(const TypedGraph &graph, const pb::NodeProto &node,
+                                                 int index) {
   auto it = graph.known.find(node.input(index));
-  std::optional<Ints> ints = it == graph.known.end() ? std::nullopt : toInts(it->second);
-  return ints && ints->type != pb::TensorProto::BOOL ? ints : std::nullopt;
+  std::optional<evaluate::Values> ints =
+      it == graph.known.end() ? std::nullopt : toInts(it->second);
+  return ints && !ints->type.isBool() ? ints : std::nullopt;
 }
 
 /// How a SplitToSequence splits its axis: into chunks of the same size, of which the last may be
@@ -56,7 +57,7 @@ struct Cut {
 };
 
 static void setAxis(const pb::NodeProto &node, const TensorShape &shape, Cut &cut) {
-  const int64_t rank = shape.dims.size(), axis = Evaluation{node, {}, {}, {}}.getInt("axis", 0);
+  const int64_t rank = shape.dims.size(), axis = evaluatedNode(node).getInt("axis", 0);
   if (axis < -rank || axis >= rank)
     fail(describe(node) + ": expected an axis of " + Twine(-rank) + " to " + Twine(rank - 1) +
          ", got " + Twine(axis));
@@ -80,21 +81,21 @@ static void setEnds(const pb::NodeProto &node, const std::vector<int64_t> &sizes
 }
 
 /// Takes the sizes from `split`, the values of operand 1.
-static void setSizes(const pb::NodeProto &node, const Ints &split, Cut &cut) {
+static void setSizes(const pb::NodeProto &node, const evaluate::Values &split, Cut &cut) {
   if (split.dims.size() > 1)
     fail(operand(node, 1) + ": expected a size or a list of sizes, got " +
          Twine(split.dims.size()) + " dimensions");
   if (!split.dims.empty()) {
     cut.ends.emplace();
-    return setEnds(node, split.values, cut);
+    return setEnds(node, split.elements, cut);
   }
-  cut.each = split.values[0];
+  cut.each = split.elements[0];
   if (cut.each < 1)
     fail(operand(node, 1) + ": expected a size of at least 1, got " + Twine(cut.each));
 }
 
 static void setKeepsAxis(const pb::NodeProto &node, Cut &cut) {
-  const int64_t keepdims = Evaluation{node, {}, {}, {}}.getInt("keepdims", 1);
+  const int64_t keepdims = evaluatedNode(node).getInt("keepdims", 1);
   if (keepdims != 0 && keepdims != 1)
     fail(describe(node) + ": expected keepdims of 0 or 1, got " + Twine(keepdims));
   cut.keepsAxis = keepdims == 1;
@@ -109,7 +110,7 @@ static std::optional<Cut> readCut(const TypedGraph &graph, const pb::NodeProto &
     setKeepsAxis(node, cut);
     return cut;
   }
-  std::optional<Ints> split = knownInts(graph, node, 1);
+  std::optional<evaluate::Values> split = knownInts(graph, node, 1);
   if (!split)
     return std::nullopt;
   setSizes(node, *split, cut);
@@ -117,10 +118,11 @@ static std::optional<Cut> readCut(const TypedGraph &graph, const pb::NodeProto &
 }
 
 /// The chunk that `node` takes of `count`, by its known operand.
-static int64_t readPosition(const pb::NodeProto &node, const Ints &value, int64_t count) {
-  if (value.values.size() != 1)
-    fail(operand(node, 1) + ": expected one position, got " + Twine(value.values.size()));
-  const int64_t given = value.values[0];
+static int64_t readPosition(const pb::NodeProto &node, const evaluate::Values &value,
+                            int64_t count) {
+  if (value.elements.size() != 1)
+    fail(operand(node, 1) + ": expected one position, got " + Twine(value.elements.size()));
+  const int64_t given = value.elements[0];
   const int64_t position = given < 0 ? given + count : given;
   if (position < 0 || position >= count)
     fail(operand(node, 1) + ": expected a position among " + Twine(count) + " chunks, got " +
@@ -174,7 +176,7 @@ std::string Sequences::addInts(std::vector<int64_t> values) {
   std::string name = addName();
   const Dims dims{static_cast<int64_t>(values.size())};
   graph.types[name] = {pb::TensorProto::INT64, dims};
-  graph.known[name] = fromInts({pb::TensorProto::INT64, dims, std::move(values)});
+  graph.known[name] = fromInts(dims, std::move(values));
   return name;
 }
 
@@ -242,9 +244,9 @@ bool Sequences::lower(pb::NodeProto &node) {
   auto it = isStandard(node, "SplitToSequence") ? users.find(node.output(0)) : users.end();
   if (it == users.end())
     return false;
-  std::vector<Ints> values;
+  std::vector<evaluate::Values> values;
   for (const pb::NodeProto *user : it->second) {
-    std::optional<Ints> position = knownInts(graph, *user, 1);
+    std::optional<evaluate::Values> position = knownInts(graph, *user, 1);
     if (!position)
       return false;
     values.push_back(std::move(*position));

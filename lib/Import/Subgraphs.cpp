@@ -144,13 +144,14 @@ static bool isIf(const pb::NodeProto &node) {
 /// The condition of the If `node`, if it is known and one truth value.
 static std::optional<bool> conditionOf(const TypedGraph &graph, const pb::NodeProto &node) {
   auto it = graph.known.find(node.input(0));
-  std::optional<Ints> value = it == graph.known.end() ? std::nullopt : toInts(it->second);
+  std::optional<evaluate::Values> value =
+      it == graph.known.end() ? std::nullopt : toInts(it->second);
   if (!value)
     return std::nullopt;
-  if (value->type != pb::TensorProto::BOOL || value->values.size() != 1)
+  if (!value->type.isBool() || value->elements.size() != 1)
     fail(describe(node) + ": condition " + quote(node.input(0)) + ": expected one boolean, got " +
-         Twine(value->values.size()) + " of " + typeName(value->type));
-  return value->values[0] != 0;
+         Twine(value->elements.size()) + " of " + typeName(it->second.data_type()));
+  return value->elements[0] != 0;
 }
 
 pb::GraphProto &Branches::branchOf(pb::NodeProto &node, bool condition) const {

@@ -3,7 +3,6 @@
 #include "Tensor.h"
 
 #include "runtime/support/checked.h"
-#include "llvm/Support/Endian.h"
 
 using namespace mlir;
 
@@ -175,44 +174,50 @@ std::string tensorBytes(const pb::TensorProto &tensor) {
   return bytes;
 }
 
-std::optional<Ints> toInts(const pb::TensorProto &tensor) {
-  if (!isInteger(tensor.data_type()))
-    return std::nullopt;
-  Ints ints{tensor.data_type(), Dims(dimsOf(tensor)), {}};
-  std::string bytes = tensorBytes(tensor);
-  const char *at = bytes.data();
-  for (const char *end = at + bytes.size(); at != end; at += elementBytes(ints.type)) {
-    if (ints.type == pb::TensorProto::INT64)
-      ints.values.push_back(llvm::support::endian::read64le(at));
-    else if (ints.type == pb::TensorProto::INT32)
-      ints.values.push_back(static_cast<int32_t>(llvm::support::endian::read32le(at)));
-    else
-      ints.values.push_back(*at != 0);
+evaluate::ElementType elementTypeOf(int32_t type) {
+  if (isFloat(type))
+    return evaluate::ElementType::floats(semanticsOf(type));
+  if (type == pb::TensorProto::BOOL)
+    return {1, true};
+  const bool isUnsigned = llvm::is_contained({pb::TensorProto::UINT8, pb::TensorProto::UINT16,
+                                              pb::TensorProto::UINT32, pb::TensorProto::UINT64},
+                                             type);
+  return {8 * unsigned(elementBytes(type)), isUnsigned};
+}
+
+evaluate::Values toValues(const pb::TensorProto &tensor) {
+  evaluate::Values values{elementTypeOf(tensor.data_type()), Dims(dimsOf(tensor)), {}};
+  const std::string bytes = tensorBytes(tensor);
+  const size_t width = elementBytes(tensor.data_type());
+  for (size_t at = 0; at < bytes.size(); at += width) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, width);
+    values.elements.push_back(values.type.isBool() ? bits != 0
+                                                   : evaluate::elementOfBits(values.type, bits));
   }
-  return ints;
+  return values;
+}
+
+pb::TensorProto fromValues(const evaluate::Values &values, int32_t type) {
+  std::string bytes;
+  for (int64_t i = 0, count = evaluate::countOf(values.dims); i < count; ++i) {
+    const int64_t element = values.at(i);
+    bytes.append(reinterpret_cast<const char *>(&element), elementBytes(type));
+  }
+  return makeTensor(type, values.dims, std::move(bytes));
+}
+
+std::optional<evaluate::Values> toInts(const pb::TensorProto &tensor) {
+  return isInteger(tensor.data_type()) ? std::optional(toValues(tensor)) : std::nullopt;
 }
 
 double firstNumber(const pb::TensorProto &tensor) {
-  if (std::optional<Ints> ints = toInts(tensor))
-    return double(ints->values.front());
-  std::string bytes = tensorBytes(tensor);
-  uint64_t bits = 0;
-  for (int64_t i = elementBytes(tensor.data_type()); i-- > 0;)
-    bits = bits << 8 | static_cast<uint8_t>(bytes[i]);
-  const llvm::fltSemantics &semantics = semanticsOf(tensor.data_type());
-  llvm::APFloat value(semantics, llvm::APInt(llvm::APFloat::semanticsSizeInBits(semantics), bits));
-  return value.convertToDouble();
+  const evaluate::Values values = toValues(tensor);
+  return evaluate::toDouble(values.type, values.elements.front());
 }
 
-pb::TensorProto fromInts(const Ints &ints) {
-  std::string bytes;
-  if (ints.type == pb::TensorProto::INT64)
-    appendAs<int64_t>(bytes, ints.values);
-  else if (ints.type == pb::TensorProto::INT32)
-    appendAs<int32_t>(bytes, ints.values);
-  else
-    appendAs<uint8_t>(bytes, ints.values);
-  return makeTensor(ints.type, ints.dims, std::move(bytes));
+pb::TensorProto fromInts(ArrayRef<int64_t> dims, std::vector<int64_t> values, int32_t type) {
+  return fromValues({elementTypeOf(type), Dims(dims), std::move(values)}, type);
 }
 
 pb::TensorProto makeTensor(int32_t type, ArrayRef<int64_t> dims, std::string bytes) {

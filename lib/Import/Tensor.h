@@ -4,6 +4,7 @@
 #define LIB_IMPORT_TENSOR_H
 
 #include "Error.h"
+#include "zero/Evaluate/Values.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -20,7 +21,7 @@ inline constexpr int64_t kInlineBytes = 64 * 1024;
 /// No tensor is larger: then all sums over tensors fit 63 bits.
 inline constexpr int64_t kMaxTensorBytes = int64_t(1) << 40;
 
-using Dims = llvm::SmallVector<int64_t, 4>;
+using Dims = evaluate::Dims;
 
 /// Bytes of one element of the ONNX element type; 0 if it is not supported.
 int64_t elementBytes(int32_t type);
@@ -29,6 +30,8 @@ bool isFloat(int32_t type);
 bool isInteger(int32_t type);
 /// The format of the ONNX float type.
 const llvm::fltSemantics &semanticsOf(int32_t type);
+/// The type of the elements of evaluated constants.
+evaluate::ElementType elementTypeOf(int32_t type);
 /// "float", "int64", ... as ONNX calls it.
 std::string typeName(int32_t type);
 
@@ -41,21 +44,18 @@ mlir::RankedTensorType tensorType(int32_t type, llvm::ArrayRef<int64_t> dims,
 /// kMaxTensorBytes or a dimension is negative.
 int64_t countElements(int32_t type, llvm::ArrayRef<int64_t> dims, const llvm::Twine &what);
 
-/// A small tensor of integers or bools, for exact shape arithmetic.
-struct Ints {
-  int32_t type = pb::TensorProto::INT64;
-  Dims dims;
-  std::vector<int64_t> values;
-};
-
 /// The little-endian bytes of `tensor`, from whichever field has them. Fails if their number does
 /// not match the shape.
 std::string tensorBytes(const pb::TensorProto &tensor);
+/// `tensor`'s elements, and a tensor of the ONNX element type `type` with such.
+evaluate::Values toValues(const pb::TensorProto &tensor);
+pb::TensorProto fromValues(const evaluate::Values &values, int32_t type);
 /// `tensor`'s values, or nothing if it is not of an integer type.
-std::optional<Ints> toInts(const pb::TensorProto &tensor);
+std::optional<evaluate::Values> toInts(const pb::TensorProto &tensor);
 /// The first element of `tensor`, a number or bool.
 double firstNumber(const pb::TensorProto &tensor);
-pb::TensorProto fromInts(const Ints &ints);
+pb::TensorProto fromInts(llvm::ArrayRef<int64_t> dims, std::vector<int64_t> values,
+                         int32_t type = pb::TensorProto::INT64);
 pb::TensorProto makeTensor(int32_t type, llvm::ArrayRef<int64_t> dims, std::string bytes);
 
 mlir::DenseElementsAttr toElements(const pb::TensorProto &tensor, mlir::MLIRContext *context);

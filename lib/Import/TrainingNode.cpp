@@ -236,9 +236,7 @@ void completeType(const pb::NodeProto &node, int index, TypeOf typeOf,
 static void setInts(llvm::StringMap<pb::TensorProto> &known, const std::string &name,
                     ArrayRef<int64_t> values) {
   if (!name.empty())
-    known[name] = fromInts({pb::TensorProto::INT64,
-                            {static_cast<int64_t>(values.size())},
-                            {values.begin(), values.end()}});
+    known[name] = fromInts({static_cast<int64_t>(values.size())}, {values.begin(), values.end()});
 }
 
 /// The axes that each of two shapes was broadcast along.
@@ -248,7 +246,7 @@ static void evaluateAxes(const pb::NodeProto &node, llvm::StringMap<pb::TensorPr
     auto it = known.find(node.input(side));
     if (it == known.end())
       return;
-    std::vector<int64_t> values = toInts(it->second)->values;
+    std::vector<int64_t> values = toInts(it->second)->elements;
     shapes[side] = Dims(values.begin(), values.end());
   }
   for (int side = 0; side < node.output_size(); ++side)

@@ -186,10 +186,10 @@ static int64_t intOf(Context &context, const char *name, int64_t fallback) {
 static std::optional<Dims> numbersOf(Context &context, size_t index) {
   const pb::TensorProto *value =
       index < context.getNumInputs() ? context.getInputData(index) : nullptr;
-  std::optional<Ints> ints = value ? toInts(*value) : std::nullopt;
+  std::optional<evaluate::Values> ints = value ? toInts(*value) : std::nullopt;
   if (!ints)
     return std::nullopt;
-  return Dims(ints->values.begin(), ints->values.end());
+  return Dims(ints->elements.begin(), ints->elements.end());
 }
 
 /// The shape that an operand holds.

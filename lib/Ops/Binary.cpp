@@ -15,6 +15,8 @@
 
 #include "Lowering.h"
 
+#include "zero/Evaluate/Elements.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -114,6 +116,27 @@ static LogicalResult lowerMod(onnx::NodeOp node, ValueRange inputs, OpBuilder &b
   return success();
 }
 
+//===--- Values -----------------------------------------------------------===//
+
+/// By 0, all ones.
+static constexpr struct Quotient {
+  double operator()(double a, double b) const { return a / b; }
+  evaluate::Wide operator()(evaluate::Wide a, evaluate::Wide b) const {
+    return b == 0 ? evaluate::kUndefined - 1 : a / b;
+  }
+} kQuotient;
+
+/// By 0, the dividend.
+static int64_t evaluateMod(evaluate::Element &e) {
+  const evaluate::Wide a = e.asWide(0), b = e.asWide(1);
+  evaluate::Wide rest = b == 0 ? a + evaluate::kUndefined : a % b;
+  if (b != 0 && rest != 0 && (rest < 0) != (b < 0) && e.setting == 0)
+    rest += b;
+  return e.result(rest);
+}
+
+//===--- Gradients --------------------------------------------------------===//
+
 /// Writes `grad`, reduced to its shape, as the gradient of operand `index`.
 static void give(onnx::NodeOp node, NodeBuilder &builder, unsigned index, Value grad,
                  MutableArrayRef<Value> inputGrads) {
@@ -198,21 +221,28 @@ static LogicalResult modGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool
 }
 
 void registerBinary() {
+  using namespace evaluate;
   constexpr auto add = lowerBinary<simple<arith::AddFOp, arith::AddIOp>>;
   constexpr auto sub = lowerBinary<simple<arith::SubFOp, arith::SubIOp>>;
   constexpr auto mul = lowerBinary<simple<arith::MulFOp, arith::MulIOp>>;
   auto define = [](onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient,
-                   Function function, Linear linear, bool roundsIntegers = false) {
+                   evaluate::Evaluator evaluator, Function function, Linear linear,
+                   bool roundsIntegers = false) {
     registerAnySign(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}
                         .linearly(linear, roundsIntegers)
-                        .computing(function));
+                        .computing(function)
+                        .evaluatedBy(evaluator));
   };
-  define(op::Add, 7, add, addGradient, Function::Add, Linear::Together);
-  define(op::Sub, 7, sub, subGradient, Function::Sub, Linear::Together);
-  define(op::Mul, 7, mul, mulGradient, Function::Mul, Linear::InEach);
-  define(op::Div, 7, lowerBinary<divide>, divGradient, Function::Div, Linear::Quotient,
-         /*roundsIntegers=*/true);
-  define(op::Mod, 10, lowerMod, modGradient, Function::None, Linear::No);
+  define(op::Add, 7, add, addGradient, ofNumbers<kSum>(), Function::Add, Linear::Together);
+  define(op::Sub, 7, sub, subGradient, ofNumbers<kDifference>(), Function::Sub, Linear::Together);
+  define(op::Mul, 7, mul, mulGradient, ofNumbers<kProduct>(), Function::Mul, Linear::InEach);
+  define(op::Div, 7, lowerBinary<divide>, divGradient, ofNumbers<kQuotient>(), Function::Div,
+         Linear::Quotient, /*roundsIntegers=*/true);
+  define(op::Mod, 10, lowerMod, modGradient,
+         {.element = evaluateMod,
+          .setting = [](const Node &node) { return node.getInt("fmod", 0); },
+          .floats = false},
+         Function::None, Linear::No);
   registerRuntimeOp("DivGrad", expandDivGrad);
   registerRuntimeOp("Scale", expandScale);
 }

@@ -7,6 +7,8 @@
 
 #include "Lowering.h"
 
+#include "zero/Evaluate/Elements.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -65,17 +67,35 @@ static LogicalResult lowerBitCast(onnx::NodeOp node, ValueRange inputs, OpBuilde
   return success();
 }
 
-static void add(onnx::Operator type, int64_t first, LowerFn lower) {
-  registerAnySign({type, first, kNewestOpset, Kind::Elementwise, lower});
+/// As the lowering: what is shifted further than the width is the sign or 0.
+static int64_t evaluateShift(evaluate::Element &e) {
+  const evaluate::Wide a = e.asWide(0), distance = std::min<evaluate::Wide>(
+                                            evaluate::toWide({e.from.width, true}, e.x[1]), 64);
+  return evaluate::elementOfBits(e.to, uint64_t(e.setting ? a << distance : a >> distance));
+}
+
+static void add(onnx::Operator type, int64_t first, LowerFn lower,
+                evaluate::Evaluator evaluator = {}) {
+  registerAnySign(
+      OpDef{type, first, kNewestOpset, Kind::Elementwise, lower}.evaluatedBy(evaluator));
 }
 
 void registerBitwise() {
-  add(op::BitwiseAnd, 18, lowerBits<connect<arith::AndIOp>>);
-  add(op::BitwiseOr, 18, lowerBits<connect<arith::OrIOp>>);
-  add(op::BitwiseXor, 18, lowerBits<connect<arith::XOrIOp>>);
-  add(op::BitwiseNot, 18, lowerBits<invert>);
-  add(op::BitShift, 11, lowerBits<shift>);
-  add(op::BitCast, 26, lowerBitCast);
+  using namespace evaluate;
+  add(op::BitwiseAnd, 18, lowerBits<connect<arith::AndIOp>>,
+      ofIntegers<[](Wide a, Wide b) { return a & b; }>());
+  add(op::BitwiseOr, 18, lowerBits<connect<arith::OrIOp>>,
+      ofIntegers<[](Wide a, Wide b) { return a | b; }>());
+  add(op::BitwiseXor, 18, lowerBits<connect<arith::XOrIOp>>,
+      ofIntegers<[](Wide a, Wide b) { return a ^ b; }>());
+  add(op::BitwiseNot, 18, lowerBits<invert>, ofIntegers<[](Wide a) { return ~a; }>());
+  add(op::BitShift, 11, lowerBits<shift>,
+      {.element = evaluateShift,
+       .setting =
+           [](const Node &node) { return int64_t(node.attribute("direction")->text == "LEFT"); },
+       .floats = false});
+  add(op::BitCast, 26, lowerBitCast,
+      {.element = [](Element &e) { return elementOfBits(e.to, uint64_t(e.x[0])); }});
 }
 
 } // namespace zero::ops

@@ -86,6 +86,12 @@ static LogicalResult lowerCast(onnx::NodeOp node, ValueRange inputs, OpBuilder &
   return success();
 }
 
+static int64_t evaluateCast(evaluate::Element &e) {
+  if (e.to.isBool())
+    return e.from.isFloat() ? e.asDouble(0) != 0 : e.x[0] != 0;
+  return evaluate::convert(e.from, e.to, e.x[0], e.exact);
+}
+
 static LogicalResult castGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
                                   NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
   if (wanted.front() && outputGrads.front() && isFloat(node.getOutputs().front()))
@@ -101,15 +107,17 @@ static LogicalResult expandCastLike(onnx::NodeOp node, NodeBuilder &builder,
 }
 
 void registerCast() {
+  const evaluate::Evaluator evaluator{.element = evaluateCast, .reads = 1, .converts = true};
   OpDef cast{op::Cast, 7, kNewestOpset, Kind::Elementwise, lowerCast, castGradient};
   cast.narrow = Narrow::Round;
   cast.linear = Linear::InFirst;
-  registerAnySign(cast.computing(Function::Convert));
+  registerAnySign(cast.computing(Function::Convert).evaluatedBy(evaluator));
   // Only the type of the second operand matters, and the result has it, too.
   registerAnySign(
       OpDef{op::CastLike, 15, kNewestOpset, Kind::Elementwise, nullptr, nullptr, expandCastLike}
           .computing(Function::Convert)
-          .operand(1, OperandRole::Setting));
+          .operand(1, OperandRole::Setting)
+          .evaluatedBy(evaluator));
 }
 
 } // namespace zero::ops

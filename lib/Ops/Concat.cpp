@@ -202,6 +202,31 @@ static LogicalResult concatNonEmpty(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+static bool evaluateConcat(evaluate::Node &node) {
+  const ArrayRef<int64_t> dims = node.results[0].dims;
+  auto axis = evaluate::fromFront(node.getInt("axis", 0), dims.size());
+  if (!axis || llvm::is_contained(node.inputs, nullptr))
+    return false;
+  for (int64_t row = 0, rows = product(dims.take_front(*axis)); row < rows; ++row)
+    for (const evaluate::Values *part : node.inputs) {
+      const int64_t size = part->elements.size() / rows;
+      llvm::append_range(node.results[0].elements,
+                         ArrayRef(part->elements).slice(row * size, size));
+    }
+  return true;
+}
+
+static bool evaluateSplit(evaluate::Node &node) {
+  const evaluate::Values &x = *node.inputs[0];
+  auto axis = evaluate::fromFront(node.getInt("axis", 0), x.dims.size());
+  evaluate::Dims starts(x.dims.size(), 0);
+  return axis && llvm::all_of(node.results, [&](evaluate::Values &result) {
+           const bool fits = evaluate::slice(x, starts, evaluate::Dims(starts.size(), 1), result);
+           starts[*axis] += fits ? result.dims[*axis] : 0;
+           return fits;
+         });
+}
+
 void registerConcat() {
   registerAnySign(
       OpDef{op::Concat, 7, kNewestOpset, Kind::Other, lowerConcat, concatGradient, expandConcat}
@@ -209,14 +234,16 @@ void registerConcat() {
           .moves()
           .dividedBy(factorsAcrossAxis<0>)
           .computing(Function::Concatenate)
-          .omittingEmpty(concatNonEmpty));
+          .omittingEmpty(concatNonEmpty)
+          .evaluatedBy({.whole = evaluateConcat}));
   registerAnySign(
       OpDef{op::Split, 7, kNewestOpset, Kind::Other, lowerSplit, splitGradient, expandSplit}
           .linearly(Linear::InFirst)
           .moves()
           .dividedBy(factorsAcrossAxis<0>)
           .writtenBy(splitPlainly)
-          .computing(Function::Split));
+          .computing(Function::Split)
+          .evaluatedBy({.whole = evaluateSplit, .moves = true}));
   registerRuntimeOp("ConcatTraining", expandConcatTraining);
   registerRuntimeOp("SplitTraining", expandSplitTraining);
 }

@@ -12,6 +12,8 @@
 
 #include "Movement.h"
 
+#include "zero/Evaluate/Elements.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -210,10 +212,36 @@ static Factors runningFactors(onnx::NodeOp node) {
       .take();
 }
 
+static bool evaluateCumSum(evaluate::Node &node) {
+  const evaluate::Values &x = *node.inputs[0], *given = node.input(1);
+  auto axis = given && !given->elements.empty()
+                  ? evaluate::fromFront(given->elements[0], x.dims.size())
+                  : std::nullopt;
+  if (!axis)
+    return false;
+  const int64_t extent = x.dims[*axis], inner = product(ArrayRef(x.dims).drop_front(*axis + 1));
+  const bool exclusive = node.getInt("exclusive", 0), reverse = node.getInt("reverse", 0);
+  node.results[0].elements.resize(x.elements.size());
+  bool exact = true;
+  for (int64_t line = 0, lines = extent ? x.elements.size() / extent : 0; line < lines; ++line) {
+    evaluate::Wide sum = 0;
+    for (int64_t step = 0; step < extent; ++step) {
+      const int64_t row = reverse ? extent - 1 - step : step;
+      const int64_t at = (line / inner * extent + row) * inner + line % inner;
+      const evaluate::Wide before = sum;
+      sum += evaluate::toWide(x.type, x.elements[at]);
+      node.results[0].elements[at] =
+          evaluate::fromWide(node.results[0].type, exclusive ? before : sum, exact);
+    }
+  }
+  return exact;
+}
+
 void registerCumSum() {
   auto sum = lowerRunning<Combine::Sum>, prod = lowerRunning<Combine::Product>;
   auto add = [](OpDef def) { registerOp(def.dividedBy(runningFactors)); };
-  add({op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient});
+  add(OpDef{op::CumSum, 11, kNewestOpset, Kind::Other, sum, cumSumGradient}.evaluatedBy(
+      {.whole = evaluateCumSum, .floats = false}));
   add({op::CumProd, 26, kNewestOpset, Kind::Other, prod, cumProdGradient});
   add({own::CumProd, 1, 1, Kind::Other, prod, cumProdGradient});
   registerOp(

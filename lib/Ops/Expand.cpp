@@ -82,16 +82,33 @@ static Factors tileFactors(onnx::NodeOp node) {
   return factors.take();
 }
 
+static bool evaluateTile(evaluate::Node &node) {
+  const evaluate::Values &x = *node.inputs[0];
+  if (x.dims.size() != node.results[0].dims.size())
+    return false;
+  const evaluate::Dims strides = evaluate::stridesOf(x.dims);
+  evaluate::forEachIndex(node.results[0].dims, [&](ArrayRef<int64_t> index) {
+    evaluate::Dims source;
+    for (auto [position, size] : llvm::zip_equal(index, x.dims))
+      source.push_back(position % size);
+    node.results[0].elements.push_back(x.elements[evaluate::offsetOf(source, strides)]);
+  });
+  return true;
+}
+
 void registerExpand() {
-  registerAnySign(OpDef{op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}
-                      .linearly(Linear::InFirst)
-                      .moves()
-                      .dividedBy(expandFactors)
-                      .computing(Function::Broadcast));
+  registerAnySign(
+      OpDef{op::Expand, 8, kNewestOpset, Kind::Elementwise, lowerExpand, expandGradient}
+          .linearly(Linear::InFirst)
+          .moves()
+          .dividedBy(expandFactors)
+          .computing(Function::Broadcast)
+          .evaluatedBy({.element = [](evaluate::Element &e) { return e.x[0]; }, .reads = 1}));
   registerAnySign(OpDef{op::Tile, 7, kNewestOpset, Kind::Other, lowerTile, tileGradient}
                       .linearly(Linear::InFirst)
                       .moves()
-                      .dividedBy(tileFactors));
+                      .dividedBy(tileFactors)
+                      .evaluatedBy({.whole = evaluateTile, .moves = true}));
 }
 
 } // namespace zero::ops

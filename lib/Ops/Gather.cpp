@@ -415,11 +415,30 @@ static LogicalResult gatherGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
   return success();
 }
 
+static bool evaluateGather(evaluate::Node &node) {
+  const evaluate::Values &data = *node.inputs[0], &indices = *node.inputs[1];
+  auto axis = evaluate::fromFront(node.getInt("axis", 0), data.dims.size());
+  if (!axis)
+    return false;
+  const ArrayRef<int64_t> dims = data.dims, elements = data.elements;
+  const int64_t extent = dims[*axis], inner = product(dims.drop_front(*axis + 1));
+  for (int64_t block = 0, blocks = product(dims.take_front(*axis)); block < blocks; ++block)
+    for (int64_t index : indices.elements) {
+      auto row = evaluate::fromFront(index, extent);
+      if (!row)
+        return false;
+      llvm::append_range(node.results[0].elements,
+                         elements.slice((block * extent + *row) * inner, inner));
+    }
+  return true;
+}
+
 void registerGather() {
   auto gather = [](OpDef def) { return def.moves().dividedBy(gatherFactors); };
   registerAnySign(gather(OpDef{op::Gather, 7, kNewestOpset, Kind::Other, lowerGather, gradient}
                              .linearly(Linear::InFirst)
-                             .computing(Function::Lookup)));
+                             .computing(Function::Lookup)
+                             .evaluatedBy({.whole = evaluateGather})));
   registerAnySign(gather({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
   registerOp(gather({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad, sumsGradient};

@@ -118,11 +118,32 @@ static LogicalResult gatherElementsGradPlainly(onnx::NodeOp node, NodeBuilder &n
   return success();
 }
 
+static bool evaluateGatherElements(evaluate::Node &node) {
+  const evaluate::Values &data = *node.inputs[0], &indices = *node.inputs[1];
+  auto axis = evaluate::fromFront(node.getInt("axis", 0), data.dims.size());
+  bool known = axis && indices.dims.size() == data.dims.size();
+  for (size_t dim = 0; known && dim < data.dims.size(); ++dim)
+    known = int64_t(dim) == *axis || indices.dims[dim] <= data.dims[dim];
+  if (!known)
+    return false;
+  const evaluate::Dims strides = evaluate::stridesOf(data.dims);
+  const int64_t *next = indices.elements.data();
+  evaluate::forEachIndex(indices.dims, [&](ArrayRef<int64_t> index) {
+    auto row = evaluate::fromFront(*next++, data.dims[*axis]);
+    known = known && row;
+    if (row)
+      node.results[0].elements.push_back(data.elements[evaluate::offsetOf(index, strides) +
+                                                       (*row - index[*axis]) * strides[*axis]]);
+  });
+  return known;
+}
+
 void registerGatherElements() {
   registerAnySign(OpDef{op::GatherElements, 11, kNewestOpset, Kind::Other, lowerGatherElements,
                         gatherElementsGradient}
                       .moves()
-                      .dividedBy(factorsAcrossAxis<0>));
+                      .dividedBy(factorsAcrossAxis<0>)
+                      .evaluatedBy({.whole = evaluateGatherElements}));
   registerAnySign(OpDef{op::ScatterElements, 11, kNewestOpset, Kind::Other, lowerScatterElements,
                         scatterElementsGradient}
                       .dividedBy(factorsAcrossAxis<0>)

@@ -214,11 +214,33 @@ static LogicalResult gatherNDGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
   return success();
 }
 
+static bool evaluateGatherND(evaluate::Node &node) {
+  const evaluate::Values &data = *node.inputs[0], &indices = *node.inputs[1];
+  const int64_t batch = node.getInt("batch_dims", 0), rank = indices.dims.size();
+  if (batch < 0 || batch >= rank || batch + indices.dims.back() > int64_t(data.dims.size()))
+    return false;
+  const RowGather gather(data.dims, indices.dims, batch);
+  const int64_t *next = indices.elements.data();
+  for (int64_t row = 0; row < gather.blocks * gather.rows; ++row) {
+    int64_t place = row / gather.rows;
+    for (int64_t extent : gather.indexed) {
+      auto position = evaluate::fromFront(*next++, extent);
+      if (!position)
+        return false;
+      place = place * extent + *position;
+    }
+    llvm::append_range(node.results[0].elements,
+                       ArrayRef(data.elements).slice(place * gather.inner, gather.inner));
+  }
+  return true;
+}
+
 void registerGatherND() {
   registerAnySign(
       OpDef{op::GatherND, 11, kNewestOpset, Kind::Other, lowerGatherND, gatherNDGradient}
           .moves()
-          .dividedBy(gatherNDFactors));
+          .dividedBy(gatherNDFactors)
+          .evaluatedBy({.whole = evaluateGatherND}));
   registerAnySign(
       OpDef{op::ScatterND, 11, kNewestOpset, Kind::Other, lowerScatterND, scatterNDGradient}
           .dividedBy(scatterNDFactors)

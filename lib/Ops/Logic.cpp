@@ -7,6 +7,8 @@
 
 #include "Lowering.h"
 
+#include "zero/Evaluate/Elements.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -61,24 +63,33 @@ static Value isInf(ImplicitLocOpBuilder &b, onnx::NodeOp node, ValueRange x) {
 }
 
 template <ScalarFn scalar>
-static void add(onnx::Operator type, int64_t first, Function function = Function::None) {
-  registerAnySign(
-      OpDef{type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}.piecewise().computing(
-          function));
+static void add(onnx::Operator type, int64_t first, evaluate::Evaluator evaluator = {},
+                Function function = Function::None) {
+  registerAnySign(OpDef{type, first, kNewestOpset, Kind::Elementwise, lowerLogic<scalar>}
+                      .piecewise()
+                      .computing(function)
+                      .evaluatedBy(evaluator));
 }
 
 void registerLogic() {
+  using namespace evaluate;
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
-  add<compare<F::OEQ, I::eq, I::eq>>(op::Equal, 7, Function::Compare);
-  add<compare<F::OLT, I::slt, I::ult>>(op::Less, 7, Function::Compare);
-  add<compare<F::OGT, I::sgt, I::ugt>>(op::Greater, 7, Function::Compare);
-  add<compare<F::OLE, I::sle, I::ule>>(op::LessOrEqual, 12, Function::Compare);
-  add<compare<F::OGE, I::sge, I::uge>>(op::GreaterOrEqual, 12, Function::Compare);
-  add<connect<arith::AndIOp>>(op::And, 7);
-  add<connect<arith::OrIOp>>(op::Or, 7);
-  add<connect<arith::XOrIOp>>(op::Xor, 7);
-  add<invert>(op::Not, 7);
+  add<compare<F::OEQ, I::eq, I::eq>>(
+      op::Equal, 7, ofNumbers<[](auto a, auto b) { return a == b; }>(), Function::Compare);
+  add<compare<F::OLT, I::slt, I::ult>>(
+      op::Less, 7, ofNumbers<[](auto a, auto b) { return a < b; }>(), Function::Compare);
+  add<compare<F::OGT, I::sgt, I::ugt>>(
+      op::Greater, 7, ofNumbers<[](auto a, auto b) { return a > b; }>(), Function::Compare);
+  add<compare<F::OLE, I::sle, I::ule>>(
+      op::LessOrEqual, 12, ofNumbers<[](auto a, auto b) { return a <= b; }>(), Function::Compare);
+  add<compare<F::OGE, I::sge, I::uge>>(op::GreaterOrEqual, 12,
+                                       ofNumbers<[](auto a, auto b) { return a >= b; }>(),
+                                       Function::Compare);
+  add<connect<arith::AndIOp>>(op::And, 7, ofIntegers<[](Wide a, Wide b) { return a & b; }>());
+  add<connect<arith::OrIOp>>(op::Or, 7, ofIntegers<[](Wide a, Wide b) { return a | b; }>());
+  add<connect<arith::XOrIOp>>(op::Xor, 7, ofIntegers<[](Wide a, Wide b) { return a ^ b; }>());
+  add<invert>(op::Not, 7, ofIntegers<[](Wide a) { return a == 0; }>());
   add<isNaN>(op::IsNaN, 9);
   add<isInf>(op::IsInf, 10);
 }

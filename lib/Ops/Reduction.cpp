@@ -16,6 +16,7 @@
 
 #include "Lowering.h"
 
+#include "zero/Evaluate/Elements.h"
 #include "zero/Ops/Axes.h"
 #include "zero/Ops/CallAttrs.h"
 
@@ -314,15 +315,50 @@ static LogicalResult overNothing(onnx::NodeOp node, NodeBuilder &builder,
   return success();
 }
 
+/// Not of an empty tensor, which needs a neutral element.
+template <auto combine>
+static bool evaluateReduction(evaluate::Node &node) {
+  const evaluate::Values &x = *node.inputs[0];
+  evaluate::Dims axes = node.getInts("axes").value_or(evaluate::Dims()), kept = x.dims;
+  if (const evaluate::Values *given = node.input(1))
+    axes.assign(given->elements.begin(), given->elements.end());
+  if (axes.empty() && node.getInt("noop_with_empty_axes", 0) == 0)
+    kept.assign(kept.size(), 1);
+  for (int64_t given : axes) {
+    auto axis = evaluate::fromFront(given, kept.size());
+    if (!axis)
+      return false;
+    kept[*axis] = 1;
+  }
+  std::vector<std::optional<int64_t>> sums(evaluate::countOf(kept));
+  const evaluate::Dims strides = *evaluate::broadcastStrides(kept, x.dims);
+  bool exact = !x.elements.empty();
+  const int64_t *next = x.elements.data();
+  evaluate::forEachIndex(x.dims, [&](ArrayRef<int64_t> index) {
+    std::optional<int64_t> &sum = sums[evaluate::offsetOf(index, strides)];
+    const int64_t element = *next++;
+    sum =
+        sum ? evaluate::fromWide(
+                  x.type,
+                  combine(evaluate::toWide(x.type, *sum), evaluate::toWide(x.type, element)), exact)
+            : element;
+  });
+  for (std::optional<int64_t> sum : sums)
+    node.results[0].elements.push_back(sum.value_or(0));
+  return exact;
+}
+
 static void add(onnx::Operator type, LowerFn lower, GradientFn gradient, ExpandFn overNothing,
-                Function function = Function::None, bool anySign = false) {
+                Function function = Function::None, bool anySign = false,
+                decltype(evaluate::Evaluator::whole) whole = nullptr) {
   OpDef def = OpDef{type, 7, kNewestOpset, Kind::Rows, lower, gradient}
                   .keepsWide()
                   .dividedBy(reductionFactors)
                   .writtenBy(reductionPlainly)
                   .computing(function)
                   .omittingEmpty(overNothing)
-                  .operand(1, OperandRole::Setting);
+                  .operand(1, OperandRole::Setting)
+                  .evaluatedBy({.whole = whole, .floats = false});
   def.anySign = anySign;
   const bool isMean = type == op::ReduceMean;
   if (isMean || type == op::ReduceSum)
@@ -335,15 +371,15 @@ void registerReduction() {
   using N = Nothing;
   using F = Function;
   add(op::ReduceSum, lowerReduction<C::Sum, same, nullptr>, reductionGradient<sumSlope>,
-      overNothing<N::Zero>, F::ReduceSum, true);
+      overNothing<N::Zero>, F::ReduceSum, true, evaluateReduction<evaluate::kSum>);
   add(op::ReduceMean, lowerReduction<C::Sum, same, divideByCount>, reductionGradient<meanSlope>,
       overNothing<N::NaN>, F::ReduceMean);
   add(op::ReduceMax, lowerReduction<C::Max, same, nullptr>, extremeGradient<op::ArgMax>,
-      overNothing<N::Lowest>, F::ReduceMax, true);
+      overNothing<N::Lowest>, F::ReduceMax, true, evaluateReduction<evaluate::kMost>);
   add(op::ReduceMin, lowerReduction<C::Min, same, nullptr>, extremeGradient<op::ArgMin>,
-      overNothing<N::Highest>, F::ReduceMin, true);
+      overNothing<N::Highest>, F::ReduceMin, true, evaluateReduction<evaluate::kLeast>);
   add(op::ReduceProd, lowerReduction<C::Product, same, nullptr>, reductionGradient<productSlope>,
-      overNothing<N::One>, F::None, true);
+      overNothing<N::One>, F::None, true, evaluateReduction<evaluate::kProduct>);
   add(op::ReduceL1, lowerReduction<C::Sum, magnitude, nullptr>, reductionGradient<l1Slope>,
       overNothing<N::Zero>);
   add(op::ReduceLogSum, lowerReduction<C::Sum, same, logarithm>, reductionGradient<logSumSlope>,

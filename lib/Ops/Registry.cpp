@@ -138,6 +138,11 @@ const OpDef *lookup(onnx::NodeOp node) {
   return lookup(node.getDomain(), node.getOpType(), node.getOpset());
 }
 
+const evaluate::Evaluator *evaluatorOf(StringRef domain, StringRef type, int64_t opset) {
+  const OpDef *def = lookup(domain, type, opset);
+  return def && def->evaluator ? &def->evaluator : nullptr;
+}
+
 /// Whether numbers of type `from` stay what they are as `to`, up to the rounding of floats.
 static bool isExact(Type from, Type to) {
   return from == to || isa<FloatType>(to) || (isa<IntegerType>(from) && !to.isInteger(1));

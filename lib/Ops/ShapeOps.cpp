@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "zero/Ops/Evaluate.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -15,23 +16,12 @@ using namespace mlir;
 
 namespace zero::ops {
 
-static LogicalResult lowerShape(onnx::NodeOp node, ValueRange, OpBuilder &builder,
+/// Shape and Size, which are known.
+static LogicalResult lowerKnown(onnx::NodeOp node, ValueRange, OpBuilder &builder,
                                 Lowered &lowered) {
-  ArrayRef<int64_t> shape = node.inputType(0).getShape();
-  int64_t rank = shape.size();
-  auto bound = [&](StringRef name, int64_t fallback) {
-    return std::clamp<int64_t>(normalAxis(node.getInt(name, fallback), rank), 0, rank);
-  };
-  int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
-  auto value = builder.getI64TensorAttr(shape.slice(start, end - start));
-  lowered.results.push_back(arith::ConstantOp::create(builder, node.getLoc(), value));
-  return success();
-}
-
-static LogicalResult lowerSize(onnx::NodeOp node, ValueRange, OpBuilder &builder,
-                               Lowered &lowered) {
-  auto value = DenseElementsAttr::get(node.outputType(0), node.inputType(0).getNumElements());
-  lowered.results.push_back(arith::ConstantOp::create(builder, node.getLoc(), value));
+  bool exact = true;
+  auto known = evaluateNode(node, DenseElementsAttr(), exact);
+  lowered.results.push_back(arith::ConstantOp::create(builder, node.getLoc(), known.front()));
   return success();
 }
 
@@ -69,12 +59,54 @@ static LogicalResult lowerRange(onnx::NodeOp node, ValueRange inputs, OpBuilder 
   return success();
 }
 
+static bool evaluateShape(evaluate::Node &node) {
+  const ArrayRef<int64_t> shape = node.inputs[0]->dims;
+  const int64_t rank = shape.size();
+  auto bound = [&](StringRef name, int64_t fallback) {
+    return std::clamp<int64_t>(normalAxis(node.getInt(name, fallback), rank), 0, rank);
+  };
+  const int64_t start = bound("start", 0), end = std::max(start, bound("end", rank));
+  llvm::append_range(node.results[0].elements, shape.slice(start, end - start));
+  return true;
+}
+
+static bool evaluateSize(evaluate::Node &node) {
+  node.results[0].elements.push_back(evaluate::countOf(node.inputs[0]->dims));
+  return true;
+}
+
+static bool evaluateConstantOfShape(evaluate::Node &node) {
+  auto value = node.attribute("value");
+  const bool given = value && value->values && !value->values->elements.empty();
+  node.results[0].elements.assign(evaluate::countOf(node.results[0].dims),
+                                  given ? value->values->elements.front() : 0);
+  return true;
+}
+
+static bool evaluateRange(evaluate::Node &node) {
+  const evaluate::Values *start = node.inputs[0], *step = node.input(2);
+  if (!step || start->elements.empty() || step->elements.empty())
+    return false;
+  bool exact = true;
+  for (int64_t i = 0; i < node.results[0].dims[0]; ++i)
+    node.results[0].elements.push_back(evaluate::fromWide(
+        start->type, start->elements[0] + evaluate::Wide(i) * step->elements[0], exact));
+  return exact;
+}
+
 void registerShapeOps() {
-  registerAnySign(OpDef{{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerShape}.piecewise());
-  registerAnySign(OpDef{{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerSize}.piecewise());
-  registerOp(
-      OpDef{op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape}.piecewise());
-  registerOp({op::Range, 11, kNewestOpset, Kind::Other, lowerRange});
+  auto add = [](OpDef def, evaluate::Evaluator evaluator) {
+    registerAnySign(def.piecewise().evaluatedBy(evaluator));
+  };
+  add({{"", "Shape"}, 7, kNewestOpset, Kind::Other, lowerKnown},
+      {.whole = evaluateShape, .readsShapes = true});
+  add({{"", "Size"}, 7, kNewestOpset, Kind::Other, lowerKnown},
+      {.whole = evaluateSize, .readsShapes = true});
+  registerOp(OpDef{op::ConstantOfShape, 9, kNewestOpset, Kind::Other, lowerConstantOfShape}
+                 .piecewise()
+                 .evaluatedBy({.whole = evaluateConstantOfShape}));
+  registerOp(OpDef{op::Range, 11, kNewestOpset, Kind::Other, lowerRange}.evaluatedBy(
+      {.whole = evaluateRange, .floats = false}));
 }
 
 } // namespace zero::ops

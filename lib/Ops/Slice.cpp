@@ -202,12 +202,32 @@ static Factors sliceGradFactors(onnx::NodeOp node) {
   return wholeDims(node, *node.getInts("axes"), *node.getInts("steps"));
 }
 
+static bool evaluateSlice(evaluate::Node &node) {
+  const evaluate::Values &x = *node.inputs[0], *starts = node.input(1);
+  evaluate::Dims first(x.dims.size(), 0), steps(x.dims.size(), 1);
+  for (size_t i = 0, count = starts ? starts->elements.size() : 0; i < count; ++i) {
+    auto setting = [&](unsigned operand, int64_t fallback) {
+      const evaluate::Values *given = node.input(operand);
+      return given && i < given->elements.size() ? given->elements[i] : fallback;
+    };
+    auto axis = evaluate::fromFront(setting(3, i), x.dims.size());
+    const int64_t step = setting(4, 1);
+    if (!axis || step == 0)
+      return false;
+    const int64_t extent = x.dims[*axis];
+    steps[*axis] = step;
+    first[*axis] = clampIndex(starts->elements[i], extent, 0, step > 0 ? extent : extent - 1);
+  }
+  return evaluate::slice(x, first, steps, node.results[0]);
+}
+
 void registerSlice() {
   registerAnySign(OpDef{op::Slice, 10, kNewestOpset, Kind::Other, lowerSlice, sliceGradient}
                       .linearly(Linear::InFirst)
                       .moves()
                       .dividedBy(sliceFactors)
-                      .computing(Function::Slice));
+                      .computing(Function::Slice)
+                      .evaluatedBy({.whole = evaluateSlice, .moves = true}));
   registerOp(
       OpDef{own::SliceGrad, 1, 1, Kind::Other, lowerSliceGrad, sliceGradGradient}.moves().dividedBy(
           sliceGradFactors));

@@ -43,13 +43,29 @@ static Factors transposeFactors(onnx::NodeOp node) {
   return factors.take();
 }
 
+static bool evaluateTranspose(evaluate::Node &node) {
+  const evaluate::Values &x = *node.inputs[0];
+  evaluate::Dims backwards(llvm::reverse(llvm::seq<int64_t>(x.dims.size())));
+  const evaluate::Dims own = evaluate::stridesOf(x.dims);
+  evaluate::Dims strides;
+  for (auto [dim, size] :
+       llvm::zip(node.getInts("perm").value_or(backwards), node.results[0].dims)) {
+    if (dim < 0 || dim >= int64_t(own.size()) || x.dims[dim] != size)
+      return false;
+    strides.push_back(own[dim]);
+  }
+  evaluate::take(x, 0, strides, node.results[0]);
+  return true;
+}
+
 void registerTranspose() {
   registerAnySign(
       OpDef{op::Transpose, 7, kNewestOpset, Kind::Other, lowerTranspose, transposeGradient}
           .linearly(Linear::InFirst)
           .moves()
           .dividedBy(transposeFactors)
-          .computing(Function::Permute));
+          .computing(Function::Permute)
+          .evaluatedBy({.whole = evaluateTranspose, .moves = true}));
 }
 
 } // namespace zero::ops

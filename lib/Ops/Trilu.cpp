@@ -38,6 +38,13 @@ static LogicalResult lowerTrilu(onnx::NodeOp node, ValueRange inputs, OpBuilder 
   return success();
 }
 
+static int64_t evaluateTrilu(evaluate::Element &e) {
+  const int64_t distance = e.index.back() - e.index[e.index.size() - 2];
+  const int64_t diagonal = e.x.size() > 1 ? e.x[1] : 0;
+  const bool kept = e.setting ? distance >= diagonal : distance <= diagonal;
+  return kept ? e.x[0] : 0;
+}
+
 static LogicalResult triluGradient(onnx::NodeOp node, ValueRange outputGrads, ArrayRef<bool> wanted,
                                    NodeBuilder &builder, MutableArrayRef<Value> inputGrads) {
   if (!wanted.front() || !outputGrads.front())
@@ -67,9 +74,14 @@ static Factors triluFactors(onnx::NodeOp node) {
 }
 
 void registerTrilu() {
-  registerAnySign(OpDef{op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}
-                      .moves()
-                      .dividedBy(triluFactors));
+  registerAnySign(
+      OpDef{op::Trilu, 14, kNewestOpset, Kind::Elementwise, lowerTrilu, triluGradient}
+          .moves()
+          .dividedBy(triluFactors)
+          .evaluatedBy(
+              {.element = evaluateTrilu,
+               .setting = [](const evaluate::Node &node) { return node.getInt("upper", 1); },
+               .readsIndex = true}));
   registerRuntimeOp(op::Trilu.type, expandRuntimeTrilu);
 }
 

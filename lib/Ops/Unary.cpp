@@ -21,6 +21,8 @@
 
 #include "Lowering.h"
 
+#include "zero/Evaluate/Elements.h"
+
 #include "zero/Ops/CallAttrs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -213,26 +215,34 @@ static Value hardSigmoidSlope(Point p, NodeBuilder &b, Value dy) {
 }
 
 static void add(onnx::Operator type, int64_t first, LowerFn lower, GradientFn gradient,
-                Function function = Function::None, Linear linear = Linear::No) {
+                Function function = Function::None, evaluate::Evaluator evaluator = {},
+                Linear linear = Linear::No) {
   registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower, gradient}
                  .linearly(linear)
-                 .computing(function));
+                 .computing(function)
+                 .evaluatedBy(evaluator));
 }
-static void addSteps(onnx::Operator type, int64_t first, LowerFn lower) {
-  registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower}.piecewise());
+static void addSteps(onnx::Operator type, int64_t first, LowerFn lower,
+                     evaluate::Evaluator evaluator = {}) {
+  registerOp(OpDef{type, first, kNewestOpset, Kind::Elementwise, lower}.piecewise().evaluatedBy(
+      evaluator));
 }
 
 void registerUnary() {
+  using namespace evaluate;
   add(op::Relu, 7, lowerUnary<relu>, unaryGradient<reluSlope>);
   add(op::Tanh, 7, lowerUnary<one<math::TanhOp>>, unaryGradient<tanhSlope>);
   add(op::Sigmoid, 7, lowerUnary<sigmoid>, unaryGradient<sigmoidSlope>);
   add(op::Exp, 7, lowerUnary<one<math::ExpOp>>, unaryGradient<expSlope>);
   add(op::Log, 7, lowerUnary<one<math::LogOp>>, unaryGradient<logSlope>, Function::Log);
-  add(op::Sqrt, 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>, Function::Sqrt);
+  add(op::Sqrt, 7, lowerUnary<one<math::SqrtOp>>, unaryGradient<sqrtSlope>, Function::Sqrt,
+      ofFloats<[](double a) { return std::sqrt(a); }>());
   add(op::Reciprocal, 7, lowerUnary<reciprocal>, unaryGradient<reciprocalSlope>,
       Function::Reciprocal);
-  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>, Function::None, Linear::InFirst);
-  add(op::Abs, 7, lowerUnary<absolute>, unaryGradient<absSlope>);
+  add(op::Neg, 7, lowerUnary<negate>, unaryGradient<negSlope>, Function::None,
+      ofNumbers<[](auto a) { return -a; }>(), Linear::InFirst);
+  add(op::Abs, 7, lowerUnary<absolute>, unaryGradient<absSlope>, Function::None,
+      ofIntegers<[](Wide a) { return a < 0 ? -a : a; }>());
   add(op::Erf, 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
   add({"", "Softplus"}, 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);
   add({"", "LeakyRelu"}, 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
@@ -240,7 +250,7 @@ void registerUnary() {
   add(op::HardSigmoid, 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);
   addSteps(op::Floor, 7, lowerUnary<one<math::FloorOp>>);
   addSteps(op::Ceil, 7, lowerUnary<one<math::CeilOp>>);
-  addSteps(op::Sign, 9, lowerUnary<sign>);
+  addSteps(op::Sign, 9, lowerUnary<sign>, ofIntegers<[](Wide a) { return (a > 0) - (a < 0); }>());
   addSteps(op::Round, 11, lowerUnary<one<math::RoundEvenOp>>);
   registerOp({own::Log1p, 1, 1, Kind::Elementwise, lowerUnary<one<math::Log1pOp>>,
               unaryGradient<log1pSlope>});

@@ -9,6 +9,8 @@
 
 #include "Lowering.h"
 
+#include "zero/Evaluate/Elements.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Traits.h"
 
@@ -109,10 +111,12 @@ void registerVariadic() {
   constexpr auto sum = lowerVariadic<folded<Combine::Sum>>;
   registerAnySign(
       OpDef{op::Max, 8, kNewestOpset, Kind::Elementwise, max, extremeGradient, expandVariadic}
-          .computing(Function::Max));
+          .computing(Function::Max)
+          .evaluatedBy(evaluate::ofIntegers<evaluate::kMost>()));
   registerAnySign(
       OpDef{op::Min, 8, kNewestOpset, Kind::Elementwise, min, extremeGradient, expandVariadic}
-          .computing(Function::Min));
+          .computing(Function::Min)
+          .evaluatedBy(evaluate::ofIntegers<evaluate::kLeast>()));
   registerAnySign(
       OpDef{op::Sum, 8, kNewestOpset, Kind::Elementwise, sum, sumGradient, expandVariadic}.linearly(
           Linear::Together));

@@ -40,10 +40,14 @@ static LogicalResult viewPlainly(onnx::NodeOp node, NodeBuilder &nodes,
 }
 
 void registerViews() {
+  auto add = [](onnx::Operator type, ExpandFn plain) {
+    registerAnySign(OpDef{type, 7, kNewestOpset, Kind::View, lowerView, viewGradient}
+                        .writtenBy(plain)
+                        .evaluatedBy({.same = true}));
+  };
   for (onnx::Operator type : {op::Reshape, op::Flatten, op::Squeeze, op::Unsqueeze})
-    registerAnySign(
-        OpDef{type, 7, kNewestOpset, Kind::View, lowerView, viewGradient}.writtenBy(viewPlainly));
-  registerAnySign({op::Identity, 7, kNewestOpset, Kind::View, lowerView, viewGradient});
+    add(type, viewPlainly);
+  add(op::Identity, /*plain=*/nullptr);
   registerAnySign(OpDef{own::StopGradient, 1, 1, Kind::View, lowerView}.piecewise());
   registerAnySign({own::FirstGradient, 1, 1, Kind::View, lowerView});
 }

@@ -36,10 +36,12 @@ static LogicalResult whereGradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bo
 }
 
 void registerWhere() {
-  registerAnySign(OpDef{op::Where, 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}
-                      .linearly(Linear::Together)
-                      .moves()
-                      .computing(Function::Select));
+  registerAnySign(
+      OpDef{op::Where, 9, kNewestOpset, Kind::Elementwise, lowerWhere, whereGradient}
+          .linearly(Linear::Together)
+          .moves()
+          .computing(Function::Select)
+          .evaluatedBy({.element = [](evaluate::Element &e) { return e.x[e.x[0] ? 1 : 2]; }}));
 }
 
 } // namespace zero::ops

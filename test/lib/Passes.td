@@ -63,4 +63,13 @@ def TestDivideNodes : Pass<"zero-test-divide-nodes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
 }
 
+def TestEvaluateNodes : Pass<"zero-test-evaluate-nodes", "::mlir::func::FuncOp"> {
+  let summary = "Replace nodes on constants by their results";
+  let description = [{
+    Evaluates each node whose operands are constants, by the definition of its operator, and remarks
+    that it did. At the function it remarks which operators have an evaluation. For tests.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect"];
+}
+
 #endif // ZERO_TEST_LIB_PASSES_TD

@@ -1,6 +1,7 @@
 """Cases of related operators: other forms, other reductions."""
 
 import numpy as np
+from onnx import helper
 
 from harness import Case
 
@@ -194,6 +195,10 @@ def bits():
     for direction in ("LEFT", "RIGHT"):
         yield Case("BitShift", [a.astype(np.uint32), (b % 9).astype(np.uint32)],
                    {"direction": direction})
+    for to, x in ((np.float64, rng.standard_normal(20).view(np.int64)),
+                  (np.uint8, np.arange(-9, 9, dtype=np.int8))):
+        yield Case("BitCast", [x], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(to))}, opset=26,
+                   by=lambda x, to=to: x.view(to))
     yield Case("Pow", [rng.integers(-5, 6, 20), rng.integers(0, 12, 20)],
                by=lambda x, y: np.power(x, y))
 

@@ -34,6 +34,7 @@ bool translate(const std::string &input, ImportOptions options, const std::strin
     llvm::errs() << "zero-translate: --shape: " << printable(error) << "\n";
     return false;
   }
+  options.evaluatorOf = ops::evaluatorOf;
   mlir::MLIRContext context;
   llvm::SourceMgr sources;
   DiagnosticPrinter diagnostics(sources, &context);

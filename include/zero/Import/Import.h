@@ -3,6 +3,7 @@
 #ifndef ZERO_IMPORT_IMPORT_H
 #define ZERO_IMPORT_IMPORT_H
 
+#include "zero/Evaluate/Evaluator.h"
 #include "zero/Options/Carry.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -51,6 +52,9 @@ struct ImportOptions {
   /// Whether the compiler supports an operator (domain, type, opset). Other operators are replaced
   /// by the function body of ONNX if there is one. If not set, none are replaced.
   std::function<bool(llvm::StringRef, llvm::StringRef, int64_t)> isKnown;
+  /// The results of an operator (domain, type, opset) on known operands; null: they are not known.
+  /// If not set, no shape arithmetic is evaluated.
+  std::function<const evaluate::Evaluator *(llvm::StringRef, llvm::StringRef, int64_t)> evaluatorOf;
 };
 
 /// Parses "input_ids=4x32,labels=4x32" into `bindings`. Returns an error message, or an empty

@@ -1,13 +1,14 @@
 //===- OpTable.h - definitions of ONNX operators ----------------*- C++ -*-===//
 // One file of lib/Ops per operator or family registers one OpDef each: the supported opsets, the
-// lowering to linalg on tensors, and the gradient. The rest of the compiler uses this table;
-// docs/contributing/operator.md lists the rules of operators that are still elsewhere.
+// lowering to linalg on tensors, the gradient, and the results on constants. The rest of the
+// compiler uses this table; docs/contributing/operator.md says how to add one.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPS_OPTABLE_H
 #define ZERO_OPS_OPTABLE_H
 
 #include "dialects/Onnx/Onnx.h"
+#include "zero/Evaluate/Evaluator.h"
 #include "zero/Ops/Factors.h"
 #include "zero/Ops/Function.h"
 #include "zero/Ops/NodeBuilder.h"
@@ -127,6 +128,8 @@ struct OpDef : onnx::Operator {
   /// Writes the node without those of its operands that have no elements. The results have
   /// elements. Null: it is an error for an operand of floats to have none, unless it is a setting.
   ExpandFn withoutEmpty = nullptr;
+  /// Its results on known operands. None: they are not known at compile time.
+  evaluate::Evaluator evaluator = {};
   llvm::StringRef family = {}; ///< the file of lib/Ops; set by the registry
 
   /// Results stay f32 in programs that store values in 16 bits: all, or those of the bits.
@@ -146,6 +149,7 @@ struct OpDef : onnx::Operator {
     def.roles[index] = role;
     return def;
   }
+  OpDef evaluatedBy(evaluate::Evaluator rule) const { return with(&OpDef::evaluator, rule); }
 
   template <typename T>
   OpDef with(T OpDef::*field, T value) const {
@@ -159,6 +163,8 @@ struct OpDef : onnx::Operator {
 const OpDef *lookup(onnx::NodeOp node);
 /// The definition for an operator by name and opset, or null.
 const OpDef *lookup(llvm::StringRef domain, llvm::StringRef type, int64_t opset);
+/// How an operator of ai.onnx is evaluated on known operands; null if it is not.
+const evaluate::Evaluator *evaluatorOf(llvm::StringRef domain, llvm::StringRef type, int64_t opset);
 /// How the results of `node` depend on its operands, with their element types.
 Linear linearityOf(onnx::NodeOp node);
 /// All definitions in order of domain and type.

@@ -22,6 +22,7 @@ static OwningOpRef<ModuleOp> readOnnx(const FrontendInput &input, MLIRContext &c
   options.isKnown = [](StringRef domain, StringRef type, int64_t opset) {
     return ops::lookup(domain, type, opset) != nullptr;
   };
+  options.evaluatorOf = ops::evaluatorOf;
   if (auto carry = input.flags.find("carry"); carry != input.flags.end())
     if (std::string error = parseCarry(carry->second, options.carry); !error.empty()) {
       emitError(UnknownLoc::get(&context)) << "--carry: " << error;

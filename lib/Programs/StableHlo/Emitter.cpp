@@ -3,6 +3,7 @@
 #include "Emitter.h"
 
 #include "dialects/Onnx/ElementTypes.h"
+#include "zero/Ops/Evaluate.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -60,27 +61,17 @@ std::optional<SmallVector<int64_t>> Emitter::intsOf(Value value) const {
   if (!elements || !isa<IntegerType>(elements.getElementType()) ||
       elements.getNumElements() > kMostNumbers)
     return std::nullopt;
-  const bool zeroExtends =
-      elements.getElementType().isUnsignedInteger() || isBool(elements.getElementType());
-  SmallVector<int64_t> values;
-  for (const APInt &number : elements.getValues<APInt>())
-    values.push_back(zeroExtends ? int64_t(number.getZExtValue()) : number.getSExtValue());
-  return values;
+  const evaluate::Values values = ops::valuesOf(elements);
+  return llvm::map_to_vector(llvm::seq(elements.getNumElements()),
+                             [&](int64_t i) { return values.at(i); });
 }
 
 std::optional<double> Emitter::splatOf(Value value) const {
   DenseElementsAttr elements = constantOf(value);
   if (!elements || !elements.isSplat())
     return std::nullopt;
-  if (auto integer = dyn_cast<IntegerType>(elements.getElementType())) {
-    APInt number = elements.getSplatValue<APInt>();
-    return integer.isUnsigned() || isBool(integer) ? number.roundToDouble(false)
-                                                   : number.roundToDouble(true);
-  }
-  APFloat number = elements.getSplatValue<APFloat>();
-  bool losesInfo = false;
-  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
-  return number.convertToDouble();
+  const evaluate::Values values = ops::valuesOf(elements);
+  return evaluate::toDouble(values.type, values.elements.front());
 }
 
 Value Emitter::constant(DenseElementsAttr elements) {

@@ -9,6 +9,7 @@
 #ifndef LIB_TRANSFORMS_RECOGNISE_CONSTANTVALUES_H
 #define LIB_TRANSFORMS_RECOGNISE_CONSTANTVALUES_H
 
+#include "zero/Evaluate/Evaluator.h"
 #include "zero/Transforms/Recognise/Passes.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -33,7 +34,8 @@ public:
   static int64_t rowsOf(mlir::Value value);
 
 private:
-  using Row = llvm::SmallVector<double, 0>;
+  using Row = std::vector<int64_t>;
+  using RowRef = llvm::MutableArrayRef<int64_t>;
 
   /// How a value would be had: through so many nodes one behind the other, and
   /// with so many evaluations for each element; `cost` 0: not at all.
@@ -44,13 +46,14 @@ private:
   Effort effortOf(mlir::Value value, unsigned depth);
   Effort decideEffort(mlir::Value value, unsigned depth);
   bool openData(ReadOp read);
-  void readData(ReadOp read, int64_t index, llvm::MutableArrayRef<double> row);
+  void readData(ReadOp read, int64_t index, RowRef row);
   const Row &whole(mlir::Value value);
-  void compute(mlir::Value value, int64_t index, llvm::MutableArrayRef<double> row);
-  void computeBroadcast(onnx::NodeOp node, int64_t index, llvm::MutableArrayRef<double> row);
-  void readFlat(mlir::Value value, int64_t start, llvm::MutableArrayRef<double> elements);
-  void readBroadcast(mlir::Value value, mlir::RankedTensorType to, int64_t index,
-                     llvm::MutableArrayRef<double> row);
+  void read(mlir::Value value, int64_t index, RowRef row);
+  void compute(mlir::Value value, int64_t index, RowRef row);
+  void computeElements(onnx::NodeOp node, int64_t index, RowRef row);
+  void readFlat(mlir::Value value, int64_t start, RowRef elements);
+  void readBroadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape,
+                     llvm::ArrayRef<int64_t> position, RowRef row);
 
   mlir::ModuleOp module;
   std::string root;

@@ -38,7 +38,9 @@ def UnrollLoops : Pass<"zero-unroll-loops", "::mlir::ModuleOp"> {
     %r = f(%1)
     ```
   }];
-  let dependentDialects = ["::zero::stablehlo::StableHloDialect"];
+  // Constants are evaluated as nodes.
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::onnx::OnnxDialect",
+                           "::zero::stablehlo::StableHloDialect"];
 }
 
 def ConvertStableHlo : Pass<"zero-convert-stablehlo", "::mlir::ModuleOp"> {
