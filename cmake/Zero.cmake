@@ -1,8 +1,8 @@
 # Functions and settings for all targets of the compiler.
 #
 # Debian's MLIR has two shared libraries, MLIR and LLVM. Linking one of its static archives beside
-# them would register options twice, so targets link only these two. The library of the wheel
-# (tools/bundle), which has the property ZERO_BUNDLES_LLVM, links only the archives.
+# them would register options twice, so targets link only these two. Targets that have the property
+# ZERO_BUNDLES_LLVM (Bundle.cmake) link only the archives.
 
 find_package(MLIR 22.1 REQUIRED CONFIG)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
@@ -85,16 +85,27 @@ function(zero_library name)
   endif()
 endfunction()
 
-# zero_tool(<name> MAIN function SOURCES ... LINK ...): an executable of the compiler. MAIN: its main
-# function, which tools/main.cpp calls. Its objects are a target too: the wheel has them in a library.
+include(Bundle)
+
+# zero_tool(<name> MAIN function [LLD] SOURCES ... LINK ...): an executable of the compiler. MAIN: its
+# main function, which tools/main.cpp calls. LLD: it compiles kernels. Its objects are a target too:
+# the wheel has them in a library.
 function(zero_tool name)
-  cmake_parse_arguments(ARG "" "MAIN" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "LLD" "MAIN" "SOURCES;LINK" ${ARGN})
   add_library(${name}-objects OBJECT ${ARG_SOURCES})
   target_link_libraries(${name}-objects PUBLIC ZeroMLIR ${ARG_LINK})
   target_compile_options(${name}-objects PRIVATE -fno-exceptions)
   target_precompile_headers(${name}-objects REUSE_FROM ZeroHeaders)
   zero_main(${name} ${ARG_MAIN})
   target_link_libraries(${name} PRIVATE ${name}-objects)
+  if(ZERO_BUNDLE_TOOLS)
+    if(ARG_LLD)
+      set(with LLD)
+    endif()
+    zero_bundle(${name} ${with})
+    # Most relocations of such an executable are relative.
+    target_link_options(${name} PRIVATE -Wl,-z,pack-relative-relocs)
+  endif()
 endfunction()
 
 # zero_main(<name> <function>): an executable whose main function is <function>.

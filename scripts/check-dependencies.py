@@ -120,8 +120,7 @@ RULES = {
                     "runtime/measure", "runtime/session"],
     "tools": [*DIALECTS, *MLIR, *COMPILER, "runtime", "tools/process"],
     "tools/zero-translate": [*MLIR, "Flags", "Import", "Ops", "tools/process", "onnx", CHECKED],
-    # LLD, for the wheel.
-    "tools/bundle": ["lld", *MLIR],
+    "tools/bundle": ["lld", "Codegen", *MLIR],
     # These run where no compiler is installed.
     "tools/profiling": ["runtime"],
     "tools/process": ["runtime"],

@@ -9,7 +9,7 @@ onnx_version=1.23.2
 packages=(
   make git cmake ninja-build ccache python3 python3-venv python3-dev
   clang-22 lld-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev
-  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev libzstd-dev
   libprotobuf-dev protobuf-compiler libdnnl-dev libgtest-dev liburing-dev libsodium-dev zlib1g-dev libflatbuffers-dev flatbuffers-compiler
   pkg-config libopenmpi-dev openmpi-bin libmpich-dev mpich slurmd slurmctld slurm-client munge iproute2
 )

@@ -5,21 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(liblld-22-dev libzstd-dev)
 wheel=build/wheel
 python=$wheel/venv/bin/python
 
 say() { echo "wheel: $*"; }
-
-install_packages() {
-  dpkg-query -W -f '${db:Status-Status}\n' "${packages[@]}" 2>/dev/null |
-    grep -cx installed | grep -qx ${#packages[@]} && return 0
-  say "installing Debian packages: ${packages[*]}"
-  local root=()
-  ((EUID == 0)) || root=(sudo)
-  "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -qq -y --no-install-recommends "${packages[@]}" >/dev/null
-}
 
 install_python() {
   cmp -s scripts/wheel-requirements.txt $wheel/venv/requirements.txt && return 0
@@ -39,7 +28,6 @@ build_wheel() {
 }
 
 mkdir -p $wheel
-install_packages
 install_python
 build_wheel
 du -h $wheel/dist/*.whl

@@ -4,9 +4,9 @@
 #include "LocalFunctions.h"
 #include "NodeRules.h"
 #include "Opsets.h"
+#include "Schemas.h"
 #include "Subgraphs.h"
 
-#include "onnx/defs/schema.h"
 #include "onnx/inliner/inliner.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -59,8 +59,7 @@ static pb::inliner::FunctionIdVector collectFunctions(Model &model, const Import
     if (!opset || evaluatorOf(options, node, *opset) ||
         options.isKnown(node.domain(), node.op_type(), *opset))
       return;
-    const pb::OpSchema *schema =
-        pb::OpSchemaRegistry::Schema(node.op_type(), *opset, node.domain());
+    const pb::OpSchema *schema = findSchema(node.op_type(), *opset, node.domain());
     if (!schema || !hasBody(node, *schema))
       return;
     setDefaults(node, *schema);
@@ -106,6 +105,7 @@ void inlineFunctions(Model &model, const ImportOptions &options) {
       // ONNX infers the types of the entire graph to find the bodies.
       for (const pb::NodeProto &node : model.proto.graph().node())
         checkAttributes(node);
+      shareSchemas();
       pb::inliner::InlineSelectedFunctions(model.proto, *inlined, nullptr);
     }
   }

@@ -8,12 +8,12 @@
 #include "NodeRules.h"
 #include "Opsets.h"
 #include "Origin.h"
+#include "Schemas.h"
 #include "Sequences.h"
 #include "Subgraphs.h"
 #include "TrainingNode.h"
 
 #include "onnx/checker.h"
-#include "onnx/defs/schema.h"
 #include "onnx/shape_inference/implementation.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -51,6 +51,7 @@ public:
       : model(model), graph(graph), options(options), sequences(model, graph), names(graph),
         branches(graph, names) {
     context.set_ir_version(static_cast<int>(model.proto.ir_version()));
+    context.set_schema_registry(&schemaRegistry());
     context.set_opset_imports({model.opsets.begin(), model.opsets.end()});
     for (const pb::ValueInfoProto &info : model.proto.graph().value_info())
       declared[info.name()] = &info.type();
@@ -69,8 +70,7 @@ public:
       fail(describe(node) + ": the model names no opset of domain " + quote(node.domain()));
     if (isGradient(node))
       return inferGradient(node, graph);
-    const pb::OpSchema *schema =
-        pb::OpSchemaRegistry::Schema(node.op_type(), *opset, node.domain());
+    const pb::OpSchema *schema = findSchema(node.op_type(), *opset, node.domain());
     if (!schema || hasSubgraph(node) || !schema->GetTypeAndShapeInferenceFunction())
       return takeDeclared(node);
     check(node, *opset);

@@ -10,10 +10,10 @@
 
 #include "LocalFunctions.h"
 #include "Opsets.h"
+#include "Schemas.h"
 #include "Subgraphs.h"
 
 #include "onnx/checker.h"
-#include "onnx/defs/schema.h"
 #include "onnx/inliner/inliner.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -66,9 +66,7 @@ static int64_t inlinedSize(const Nodes &nodes, const FunctionTable &table,
 
 /// Whether the operator of `node` is the same in versions `a` and `b` of its domain.
 static bool isSameOperator(const pb::NodeProto &node, int a, int b) {
-  auto schema = [&](int version) {
-    return pb::OpSchemaRegistry::Schema(node.op_type(), version, node.domain());
-  };
+  auto schema = [&](int version) { return findSchema(node.op_type(), version, node.domain()); };
   const pb::OpSchema *first = schema(a), *second = schema(b);
   return first && second && first->SinceVersion() == second->SinceVersion();
 }

@@ -1,8 +1,8 @@
 //===- StandardNode.cpp - infer types of ai.onnx's operators --------------===//
 
 #include "StandardNode.h"
+#include "Schemas.h"
 
-#include "onnx/defs/schema.h"
 #include "onnx/shape_inference/implementation.h"
 
 namespace zero::importer {
@@ -10,7 +10,7 @@ namespace zero::importer {
 StandardNode::StandardNode(llvm::StringRef type, int opset, AttributeOf attributeOf)
     : opset(opset) {
   node.set_op_type(type.str());
-  for (const auto &[name, formal] : pb::OpSchemaRegistry::Schema(type.str(), opset)->attributes())
+  for (const auto &[name, formal] : findSchema(type.str(), opset)->attributes())
     if (const pb::AttributeProto *attribute = attributeOf(name))
       *node.add_attribute() = *attribute;
 }
@@ -29,7 +29,7 @@ std::vector<pb::TypeProto> StandardNode::infer(llvm::ArrayRef<const pb::TypeProt
   }
   pb::shape_inference::InferenceContextImpl context(node, typeOf, valueOf, {},
                                                     pb::ShapeInferenceOptions(true, 1));
-  pb::OpSchemaRegistry::Schema(node.op_type(), opset)->GetTypeAndShapeInferenceFunction()(context);
+  findSchema(node.op_type(), opset)->GetTypeAndShapeInferenceFunction()(context);
   std::vector<pb::TypeProto> results;
   for (int i = 0; i < node.output_size(); ++i)
     results.push_back(*context.getOutputType(i));

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "TrainingSchemas.h"
+#include "Schemas.h"
 #include "StandardNode.h"
 #include "TrainingNode.h"
 #include "dialects/Onnx/FusedMatMul.h"
 
-#include "onnx/defs/schema.h"
 #include "onnx/defs/shape_inference.h"
 #include "runtime/support/checked.h"
 #include "llvm/ADT/STLExtras.h"
@@ -111,7 +111,7 @@ public:
     addTypes();
     schema.TypeAndShapeInferenceFunction(
         [results = results](Context &context) { results.infer(context); });
-    pb::OpSchemaRegistry::OpSchemaRegisterOnce once(std::move(schema));
+    addSchema(std::move(schema));
   }
 
 private:
@@ -256,7 +256,7 @@ static void inferAs(Context &context, const char *type, int opset, size_t operan
     operandTypes.push_back(i < types.size() ? types[i] : context.getInputType(i));
     values.push_back(context.getInputData(i));
   }
-  const auto *schema = pb::OpSchemaRegistry::Schema(type, opset);
+  const auto *schema = findSchema(type, opset);
   for (size_t i = 0; i < std::min<size_t>(context.getNumOutputs(), schema->max_output()); ++i)
     standard.node.add_output("y" + std::to_string(i));
   for (auto [i, result] : llvm::enumerate(standard.infer(operandTypes, values)))

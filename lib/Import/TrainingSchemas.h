@@ -5,8 +5,8 @@
 
 namespace zero::importer {
 
-/// Adds the operators of ONNX Runtime's training graphs to the registry of the ONNX library, so
-/// that nodes of them are checked and typed as those of ai.onnx. Further calls have no effect.
+/// Adds the definitions of the operators of ONNX Runtime's training graphs (Schemas.h), so that
+/// nodes of them are checked and typed as those of ai.onnx. Further calls have no effect.
 void registerTrainingSchemas();
 
 } // namespace zero::importer

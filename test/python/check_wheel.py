@@ -21,7 +21,7 @@ from zero_test import Checks
 INPUTS = Path(__file__).parent / "Inputs" / "wheel"
 # What the libraries of Zero export: the main functions of the tools, and the extension.
 EXPORTED = {
-    "libzero_compiler.so": {"zerocMain", "zeroOptMain", "zeroTranslateMain", "zeroLinkerMain"},
+    "libzero_compiler.so": {"zerocMain", "zeroOptMain", "zeroTranslateMain"},
     "_native.abi3.so": {"PyInit__native"},
     "libzero_mpi_openmpi.so": {"zero_mpi_plugin"},
     "libzero_mpi_mpich.so": {"zero_mpi_plugin"},

@@ -1,11 +1,11 @@
 //===- LinkShared.cpp - link objects into a shared object -----------------===//
 
 #include "ObjectCode.h"
+#include "zero/Codegen/Linker.h"
 
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -17,8 +17,8 @@ using namespace llvm;
 namespace zero {
 
 namespace {
-/// A file in memory that a child process reads or writes by its path: a compiler that is
-/// killed leaves nothing behind.
+/// A file in memory that the linker reads or writes by its path: a compiler that is killed leaves
+/// nothing behind.
 class MemoryFile {
 public:
   explicit MemoryFile(const char *name) : descriptor(::memfd_create(name, 0)) {}
@@ -53,27 +53,44 @@ private:
 };
 } // namespace
 
-/// The linker beside this program, which the wheel has; else the one found when this was built, or
-/// the first one on the path.
+/// The linker that was found when this was built, or the first one on the path.
 static Expected<std::string> findLinker() {
-  SmallString<128> beside(sys::path::parent_path(sys::fs::getMainExecutable(nullptr, nullptr)));
-  sys::path::append(beside, "ld.lld");
-  for (StringRef path : {beside.str(), StringRef(ZERO_LLD)})
-    if (sys::fs::can_execute(path))
-      return path.str();
+  if (sys::fs::can_execute(ZERO_LLD))
+    return ZERO_LLD;
   for (StringRef name : {"ld.lld-22", "ld.lld"})
     if (auto found = sys::findProgramByName(name))
       return *found;
   return createStringError("no linker: expected " ZERO_LLD ", or ld.lld-22 on the path");
 }
 
+/// Runs LLD as a child process.
+static Expected<std::string> runLinker(ArrayRef<const char *> arguments) {
+  Expected<std::string> program = findLinker();
+  if (!program)
+    return program.takeError();
+  SmallVector<StringRef> all{*program};
+  append_range(all, arguments.drop_front());
+  all.append({"-o", "-"});
+  MemoryFile output("kernels"), log("log");
+  const std::string outputPath = output.path(), logPath = log.path();
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(outputPath), StringRef(logPath)};
+  std::string message;
+  if (sys::ExecuteAndWait(*program, all, std::nullopt, redirects, 0, 0, &message) != 0) {
+    Expected<std::string> text = log.read();
+    if (!text)
+      consumeError(text.takeError());
+    else
+      message += *text;
+    return createStringError(message);
+  }
+  return output.read();
+}
+
+static Linker linker = runLinker;
+
+void setLinker(Linker other) { linker = other; }
+
 Expected<std::string> linkShared(ArrayRef<ArrayRef<char>> objects) {
-  Expected<std::string> linker = findLinker();
-  if (!linker)
-    return linker.takeError();
-  std::vector<std::string> arguments{*linker,           "-shared",     "--hash-style=gnu",
-                                     "--build-id=none", "--strip-all", "-z",
-                                     "noexecstack",     "-o",          "-"};
   // One archive, however many objects: descriptors are few.
   SmallVector<NewArchiveMember> members;
   for (ArrayRef<char> object : objects)
@@ -85,21 +102,13 @@ Expected<std::string> linkShared(ArrayRef<ArrayRef<char>> objects) {
   MemoryFile input("objects");
   if (Error error = input.write((*archive)->getBuffer()))
     return error;
-  arguments.insert(arguments.end(), {"--whole-archive", input.path()});
-  MemoryFile output("kernels"), log("log");
-  const std::string outputPath = output.path(), logPath = log.path();
-  SmallVector<StringRef> references(arguments.begin(), arguments.end());
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(outputPath), StringRef(logPath)};
-  std::string message;
-  if (sys::ExecuteAndWait(*linker, references, std::nullopt, redirects, 0, 0, &message) != 0) {
-    Expected<std::string> text = log.read();
-    if (!text)
-      consumeError(text.takeError());
-    else
-      message += *text;
-    return createStringError("linking kernels failed: " + message);
-  }
-  return output.read();
+  const std::string path = input.path();
+  Expected<std::string> linked =
+      linker({"ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--strip-all", "-z",
+              "noexecstack", "--threads=1", "--whole-archive", path.c_str()});
+  if (!linked)
+    return createStringError("linking kernels failed: " + toString(linked.takeError()));
+  return linked;
 }
 
 } // namespace zero
