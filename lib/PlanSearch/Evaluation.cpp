@@ -115,11 +115,32 @@ static int64_t mostActivations(const Storage &storage) {
       .first;
 }
 
+/// Whether a phase may look into the body of `op`, besides its attributes: the step, and kernels
+/// that work in place, of which one may not read what it overwrites.
+static bool needsBody(Operation &op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  if (!function || !function->hasAttr(kKernelAttr))
+    return true;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (function.getArgAttr(index, kInplaceAttr))
+      return true;
+  return false;
+}
+
+/// A copy of `original` in which most kernels are declarations: their bodies are most of a program.
+static OwningOpRef<ModuleOp> cloneForTrial(ModuleOp original) {
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(original->cloneWithoutRegions());
+  Block &block = copy->getBodyRegion().emplaceBlock();
+  for (Operation &op : *original.getBody())
+    block.push_back(needsBody(op) ? op.clone() : op.cloneWithoutRegions());
+  return copy;
+}
+
 FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &choice,
                                          const PhaseOptions &options,
                                          const planning::Machine &machine) {
   Evaluation result;
-  result.module = original.clone();
+  result.module = cloneForTrial(original);
   ModuleOp module = *result.module;
   if (failed(writePlan(module, choice)))
     return failure();
