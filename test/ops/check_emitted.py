@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the gradients of operators in graphs that zeroc --emit-onnx writes, and prints a table.
 
-usage: check_emitted.py [--bin FOLDER] [--only OP] [--verbose]
+usage: check_emitted.py [--bin FOLDER] [--only OP] [--most N] [--verbose]
 
 The cases are those of check_ops.py. onnx.reference runs the emitted step with a learning rate of 1,
 so that a gradient is the difference of a parameter and its next value; onnxruntime runs what
@@ -19,7 +19,7 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
-from check_ops import load_cases
+from check_ops import load_cases, spread
 from onnx.reference import ReferenceEvaluator
 
 from harness import gradient_errors
@@ -82,11 +82,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", default="", help="folder of the tools, if not on the path")
     parser.add_argument("--only", help="check one operator")
+    parser.add_argument("--most", type=int, help="check at most N cases of each operator")
     parser.add_argument("--verbose", action="store_true", help="print every case")
     options = parser.parse_args()
     tool = os.path.join(options.bin, "zeroc")
     cases = [case for case in load_cases(options.only) if case.grad and not case.fails]
-    emitted = [case for case in cases if not refused(case)]
+    emitted = spread([case for case in cases if not refused(case)], options.most)
     errors = {}
     for evaluate in (run_reference, run_onnxruntime):
         left = [case for case in emitted if not is_good(case, errors.get(id(case), np.inf))]

@@ -9,13 +9,12 @@ those of the whole nodes, up to the order of sums.
 """
 
 import argparse
-import collections
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
-from check_ops import load_cases
+from check_ops import load_cases, spread
 from harness import GradientGraph, error_of, forward_part, loss_model, run_group
 from node_models import batches, combine, zero_run, zero_run_file
 from zero_test import read_safetensors
@@ -87,11 +86,8 @@ def main():
     parser.add_argument("--only", help="check one operator")
     parser.add_argument("--most", type=int, help="check at most N cases of each operator")
     options = parser.parse_args()
-    seen, cases = collections.Counter(), {}
-    for case in load_cases(options.only):
-        seen[case.name()] += 1
-        if not case.fails and seen[case.name()] <= (options.most or seen[case.name()]):
-            cases[f"case{len(cases)}"] = case
+    known = [case for case in load_cases(options.only) if not case.fails]
+    cases = {f"case{i}": case for i, case in enumerate(spread(known, options.most))}
     graphs = [GradientGraph(case, name, case.reference(case.inputs)).part
               for name, case in cases.items() if case.grad]
     tools, failed = Path(options.bin), 0

@@ -2,13 +2,13 @@
 """Checks operators in code for GPUs: results against onnx.reference, and with --gradients gradients
 in float32 against central differences.
 
-usage: check_gpu_ops.py [--gradients]
+usage: check_gpu_ops.py [--gradients] [--most N]
 """
 
 import argparse
 import sys
 
-from check_ops import load_cases
+from check_ops import load_cases, spread
 from harness import dumped_gradients, forward_errors, gradient_errors
 
 RESULT, GRADIENT = 1e-5, 1e-3  # limits of errors
@@ -26,10 +26,13 @@ def on_gpu(*arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--gradients", action="store_true")
+    parser.add_argument("--most", type=int, help="check at most N cases of each operator")
     options = parser.parse_args()
     cases = [case for case in load_cases(None) if not case.fails]
     if options.gradients:
         cases = [case for case in cases if case.grad]
+    cases = spread(cases, options.most)
+    if options.gradients:
         for case in cases:
             case.single = True
         errors, least = gradient_errors("zero-run", cases, on_gpu), GRADIENT

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Checks operators through the compiler and the runtime, and prints a table.
 
-usage: check_ops.py [--bin FOLDER] [--only OP] [--verbose]
+usage: check_ops.py [--bin FOLDER] [--only OP] [--most N] [--verbose]
 
 The cases are in the cases_*.py files of this directory, and harness.py explains how they are
 checked. Every operator of the table that has a gradient, or is one, needs a case.
 """
 
 import argparse
+import collections
 import importlib
 import os
 import subprocess
@@ -31,6 +32,21 @@ def load_cases(only):
         if case.grad and not case.fails and not case.trains():
             case.grad = []
     return cases
+
+
+def spread(cases, most):
+    """At most `most` cases of each operator, if that is given, and all that must be refused. Those
+    that are next to each other are alike, so they are taken at equal distances."""
+    groups = collections.defaultdict(list)
+    for case in cases:
+        groups[case.name()].append(case)
+    kept = [case for case in cases if case.fails]
+    for group in groups.values():
+        count = min(most or len(group), len(group))
+        last = len(group) - 1
+        kept += [group[index * last // max(count - 1, 1)] for index in range(count)]
+    kept = set(map(id, kept))
+    return [case for case in cases if id(case) in kept]
 
 
 def operators(tool):
@@ -64,10 +80,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--bin", default="", help="folder of the tools, if not on the path")
     parser.add_argument("--only", help="check one operator")
+    parser.add_argument("--most", type=int, help="check at most N cases of each operator")
     parser.add_argument("--verbose", action="store_true", help="print every case")
     options = parser.parse_args()
     run = os.path.join(options.bin, "zero-run")
-    cases = load_cases(options.only)
+    cases = spread(load_cases(options.only), options.most)
     working = [case for case in cases if not case.fails]
     graded = [case for case in working if case.grad]
     forward = dict(zip(map(id, working), forward_errors(run, working)))
