@@ -59,10 +59,12 @@ def main():
     for index, phase in enumerate(PHASES):
         rest = program.flags(PHASES[index + 1:])
         for clean_up in CLEAN_UPS:
-            cleaned = program.run(outputs[phase], "cleaned", f"--{clean_up}").read_text()
-            finished = program.run(program.work / "cleaned.mlir", "finished", *rest).read_text()
-            after = f"--{clean_up} after {phase}"
             before = outputs[phase].read_text()
+            cleaned = program.run(outputs[phase], "cleaned", f"--{clean_up}").read_text()
+            # What follows a clean-up that changed nothing is known.
+            finished = (expected if cleaned == before else
+                        program.run(program.work / "cleaned.mlir", "finished", *rest).read_text())
+            after = f"--{clean_up} after {phase}"
             checks.that(collectives(cleaned) == collectives(before),
                         f"{after}: collectives {collectives(before)}, got {collectives(cleaned)}")
             checks.that(collectives(finished) == collectives(expected),
