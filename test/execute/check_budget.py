@@ -93,11 +93,11 @@ def sweep(checks, graph, stage, ranks, budgets):
     checks.that(len(plans) >= 3, f"{label}: only {len(plans)} plans")
 
 
-def check_auto(checks, graph, ranks):
+def check_auto(checks, graph, ranks, parts):
     """The stage is chosen with everything else: never slower than with a fixed stage."""
     label = f"{graph.name} --zero=auto on {ranks}"
     ample, _ = plan(graph, 0, ranks, "--memory-budget=1TiB")
-    for part in (1.0, 0.8, 0.6, 0.5):
+    for part in parts:
         budget = int(ample.arena * part)
         found, refusal = plan(graph, None, ranks, f"--memory-budget={budget}")
         for stage in range(4):
@@ -142,7 +142,7 @@ def main():
     sweep(checks, gpt2, 3, 2, budgets)
     sweep(checks, llama, 2, 2, budgets)
     sweep(checks, llama, 3, 4, budgets)
-    check_auto(checks, gpt2, 4)
+    check_auto(checks, gpt2, 4, (1.0, 0.8, 0.6, 0.5) if budgets >= 10 else (0.8, 0.5))
     sweep_auto(checks, gpt2, 4, budgets // 2)
     sweep_auto(checks, llama, 2, budgets // 2)
     checks.finish()
