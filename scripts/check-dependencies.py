@@ -20,7 +20,8 @@ import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-COMPILER = ["Flags", "Options", "Evaluate", "Frontends", "Import", "Ops", "Programs", "Optimizers", "Analysis", "Planning",
+COMPILER = ["Flags", "Page", "Options", "Evaluate", "Frontends", "Import", "Ops", "Programs",
+            "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
             "Report", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
@@ -42,6 +43,8 @@ RULES = {
     "dialects/Zero": MLIR,
     # All tools read their command lines with it, also where no compiler is installed.
     "Flags": ["runtime/support"],
+    # The pages of reports, also where no compiler is installed.
+    "Page": [],
     "Planning": ["llvm/ADT", CHECKED],
     # Machine descriptions are files that the runtime writes.
     "Machine": ["Planning", "runtime/format", "runtime/verify"],
@@ -81,7 +84,7 @@ RULES = {
     "PlanSearch": [*DIALECTS, *MLIR, "Analysis", "Planning", "Transforms", "Pipelines"],
     # Output files are written atomically by the functions of the runtime. Names of models are printed
     # as the importer prints them.
-    "Report": [*DIALECTS, *MLIR, "Analysis", "Import", "Planning", "runtime/support"],
+    "Report": [*DIALECTS, *MLIR, "Analysis", "Import", "Page", "Planning", "runtime/support"],
     "Driver": [*DIALECTS, *MLIR, *COMPILER],
     # The runtime, from the parts that all others use up to the C interface.
     "runtime/include": [],
@@ -127,7 +130,7 @@ RULES = {
     "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Flags", "Planning"],
     # Nothing of MLIR: it simulates executables.
     "tools/zero-sim": ["runtime", "tools/process", "tools/profiling", "Flags", "Machine",
-                       "Planning"],
+                       "Page", "Planning"],
 }
 
 # Where operators of ONNX are named: their definitions, readers and writers of programs, and passes
@@ -170,7 +173,7 @@ def target_of(include):
     if include.startswith("zero_rt/"):
         return "runtime/include/" + include
     parts = include.removeprefix("include/").split("/")
-    if parts[0] == "zero":
+    if parts[0] in ("lib", "zero"):
         return parts[1]
     if parts[0] == "google":
         return "protobuf"

@@ -2,8 +2,8 @@
 
 #include "zero/Report/PlanReport.h"
 
-#include "ReportPage.h"
 #include "runtime/support/file.h"
+#include "zero/Page/Page.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -11,12 +11,13 @@ using namespace mlir;
 
 namespace zero {
 
+static constexpr char kPage[] =
+#include "lib/Report/page.inc"
+    ;
+
 /// JSON alone, or the page with it inside, by the path's suffix.
 static std::string reportFor(StringRef path, const std::string &json) {
-  if (!path.ends_with(".html"))
-    return json + "\n";
-  auto [before, after] = StringRef(kReportPage).split("{{plan}}");
-  return (before + json + after).str();
+  return path.ends_with(".html") ? fillPage(kPage, json) : json + "\n";
 }
 
 static rt::Status writeFile(const std::string &path, const std::string &text) {

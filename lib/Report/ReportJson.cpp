@@ -2,6 +2,8 @@
 
 #include "zero/Report/PlanReport.h"
 
+#include "zero/Page/Page.h"
+
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -186,23 +188,6 @@ static void writeDecisions(llvm::json::OStream &json, ArrayRef<DecisionLog::Entr
     });
 }
 
-/// '<' could end the enclosing script; U+2028 and U+2029 end lines in a script.
-static std::string escapeForPage(StringRef json) {
-  std::string text;
-  text.reserve(json.size());
-  while (!json.empty()) {
-    if (json.consume_front("<"))
-      text += "\\u003c";
-    else if (json.consume_front("\xE2\x80\xA8"))
-      text += "\\u2028";
-    else if (json.consume_front("\xE2\x80\xA9"))
-      text += "\\u2029";
-    else
-      text += json.front(), json = json.drop_front();
-  }
-  return text;
-}
-
 std::string reportAsJson(const PlanReport &report) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -217,7 +202,7 @@ std::string reportAsJson(const PlanReport &report) {
     writeOtherTiers(json, report);
     json.attributeArray("decisions", [&] { writeDecisions(json, report.decisions); });
   });
-  return escapeForPage(text);
+  return embeddable(text);
 }
 
 } // namespace zero

@@ -7,8 +7,7 @@
 
 namespace zero::sim {
 
-/// The report as HTML, with the timeline of rank 0 as a drawing. It needs no script and no other
-/// file; its style is that of the page of `zeroc --report`.
+/// The report as HTML, with the timeline of rank 0 as a drawing. It needs no other file.
 std::string reportPage(const Subject &subject, const Replay &replay);
 
 } // namespace zero::sim

@@ -17,8 +17,7 @@ struct PlanReport {
   std::vector<DecisionLog::Entry> decisions;
 };
 
-/// One line of JSON; docs/reference/report.md has the fields. Contains neither '<' nor line
-/// separators, so that it can be embedded in a script of a page.
+/// One line of JSON, embeddable in a page; docs/reference/report.md has the fields.
 std::string reportAsJson(const PlanReport &report);
 
 /// Writes the JSON or, if the path ends in .html, the page with it. Each file is written completely

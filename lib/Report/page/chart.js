@@ -225,7 +225,7 @@ class Chart {
     if (view.command < 0) return;
     const box = this.canvas.getBoundingClientRect();
     showTip(this.tip(), box.left + this.x(view.command + 0.5), box.top + (this.tipY?.() ?? this.above + 20));
-    document.getElementById("live").textContent = document.getElementById("tip").innerText;
+    spoken.textContent = tip.innerText;
   }
 
   get peak() { return plan.peak_command; }
@@ -365,8 +365,13 @@ function commandTip(command) {
     element("p", "", `${placeOf(commands[command])}, command ${formatCount(command + 1)} of ${formatCount(commands.length)}`)];
 }
 
+const tip = named("tip", element("div"));
+const spoken = named("live", element("div", "hidden"));
+tip.hidden = true;
+spoken.ariaLive = "polite";
+document.body.append(tip, spoken);
+
 function showTip(content, x, y) {
-  const tip = document.getElementById("tip");
   tip.replaceChildren(...content);
   tip.hidden = false;
   const { width, height } = tip.getBoundingClientRect();
@@ -374,4 +379,4 @@ function showTip(content, x, y) {
   tip.style.top = `${Math.max(4, Math.min(innerHeight - height - 4, y + 14))}px`;
 }
 
-function hideTip() { document.getElementById("tip").hidden = true; }
+function hideTip() { tip.hidden = true; }

@@ -1,8 +1,6 @@
-"use strict";
-// The data of the page, and the format of numbers and names. Names come from an untrusted model:
-// they are only inserted into the page as text.
+// The plan, and the format of numbers and names.
 
-const plan = JSON.parse(document.getElementById("plan").textContent);
+const plan = data;
 const commands = plan.commands;
 const roles = plan.roles.map((role) => role.name);
 /** Roles from the bottom of a stack to its top: persistent roles first. */
@@ -99,14 +97,6 @@ function lastRead(tensor) {
   if (tensor.kind === "state" || tensor.kind === "constant") return "persistent";
   if (tensor.begin === tensor.end) return "immediately";
   return `${commandName(tensor.end)}, ${placeOf(commands[tensor.end])}`;
-}
-
-/** An element with text; `content` is text or elements. */
-function element(tag, className, ...content) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.append(...content);
-  return node;
 }
 
 function chip(role) {

@@ -1,16 +1,5 @@
 // Tables of what the charts show, also for screen readers.
 
-/** A table of cells, which are text or elements; columns are [title, class]. */
-function table(columns, rows) {
-  const head = element("tr", "", ...columns.map(([title, className]) => {
-    const cell = element("th", className, title);
-    cell.scope = "col";
-    return cell;
-  }));
-  const body = rows.map((cells) => element("tr", "", ...cells.map((cell, i) => element("td", columns[i][1], cell))));
-  return element("table", "", element("thead", "", head), element("tbody", "", ...body));
-}
-
 const exact = (bytes) => {
   const cell = element("span", "", formatBytes(bytes));
   cell.title = `${formatCount(bytes)} bytes`;
@@ -25,7 +14,7 @@ function tensorTable(tensors, shown) {
     ["last read at", "small"]];
   const row = (tensor) => [tensorName(tensor), roleCell(tensor.role), exact(tensor.bytes), tensor.type || "-",
     madeAt(tensor), lastRead(tensor)];
-  const box = element("div", "scroll", table(columns, tensors.slice(0, shown).map(row)));
+  const box = scroll(table(columns, tensors.slice(0, shown).map(row)));
   if (tensors.length <= shown) return [box];
   const more = element("button", "more", `Show all ${formatCount(tensors.length)}`);
   more.type = "button";
@@ -37,7 +26,7 @@ function tensorTable(tensors, shown) {
 }
 
 /** The legend and the table of a tier from the certificate. */
-function fillRoles(target, tier, shown = stack) {
+function roleTable(tier, shown = stack) {
   const most = Math.max(...tier.roles.map((role) => role.most_bytes), 1);
   const bar = (role) => {
     if (!tier.roles[role].at_peak_bytes) return "";
@@ -49,7 +38,8 @@ function fillRoles(target, tier, shown = stack) {
     exact(tier.roles[role].at_peak_bytes), formatShare(tier.roles[role].at_peak_bytes, tier.lower_bound_bytes), bar(role)]);
   const content = table([["role", ""], ["", "small explains"], ["maximum", "number"], ["at the peak", "number"],
     ["share", "number"], ["", "bar"]], rows);
-  target.append(...content.children);
+  content.prepend(element("caption", "hidden", "Bytes of each role"));
+  return scroll(content);
 }
 
 /** One row for each run of commands in one part of the step and one part of the model. */
