@@ -79,7 +79,7 @@ RULES = {
     "EmitOnnx": [*DIALECTS, *MLIR, "Analysis", "onnx", "runtime/support"],
     # The order of passes. Their implementation is not visible here.
     "Pipelines": [*MLIR, "Flags", "Options", "Optimizers", "Planning", "Machine", "Transforms", "Codegen",
-                  CHECKED],
+                  "runtime/format/limits.h", CHECKED],
     # Evaluates plans by running phases on copies of the program.
     "PlanSearch": [*DIALECTS, *MLIR, "Analysis", "Planning", "Transforms", "Pipelines"],
     # Output files are written atomically by the functions of the runtime. Names of models are printed

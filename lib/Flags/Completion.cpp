@@ -12,14 +12,12 @@ static std::string dashed(const Flag &flag) {
   return (flag.name.size() == 1 ? "-" : "--") + flag.name;
 }
 
-/// The values of a flag that has a fixed set: "fp32|bf16|fp16" as "fp32 bf16 fp16"; empty: files.
+/// The values of a flag that has a fixed set: "fp32 bf16 fp16"; empty: files.
 static std::string wordsOf(const Flag &flag) {
-  std::string words = flag.value;
-  if (flag.isList() || words.find_first_of("|") == std::string::npos ||
-      std::ranges::any_of(words, [](char c) { return c >= 'A' && c <= 'Z'; }))
-    return "";
-  std::ranges::replace(words, '|', ' ');
-  return words;
+  std::string text;
+  for (const std::string &word : flag.words())
+    text += (text.empty() ? "" : " ") + word;
+  return text;
 }
 
 /// The name of the function that completes a tool.
@@ -62,7 +60,8 @@ static std::string bashOf(const std::string &tool, const Flags &flags) {
 
 /// The first part of a help text, without what has a meaning in a specification of zsh.
 static std::string summaryOf(const Flag &flag) {
-  std::string text = flag.help.substr(0, flag.help.find_first_of(";:\n"));
+  std::string text = flag.meaning();
+  text.resize(std::min(text.size(), text.find_first_of(";:\n")));
   std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == '\'' || c == '\\'; });
   return text.empty() ? "" : "[" + text + "]";
 }
@@ -92,11 +91,7 @@ Setter toCompletion(const std::string &tool, const Flags &flags) {
       if (!findFlag(once, flag.name))
         once.push_back(flag);
     std::ranges::sort(once, {}, &Flag::name);
-    if (shell == "bash")
-      return toOutput([&] { return bashOf(tool, once); })("");
-    if (shell == "zsh")
-      return toOutput([&] { return zshOf(tool, once); })("");
-    return expected("bash or zsh", shell);
+    return toOutput([&] { return (shell == "bash" ? bashOf : zshOf)(tool, once); })("");
   };
 }
 

@@ -25,6 +25,38 @@ std::string Flag::usage() const {
   return text + (isLetter ? " " : "=") + (isPlaceholder ? value : "<" + value + ">");
 }
 
+std::vector<std::string> Flag::words() const {
+  std::vector<std::string> words;
+  const bool isWords =
+      std::ranges::all_of(value, [](char c) { return (c < 'A' || c > 'Z') && c != ','; });
+  if (!isWords || value.find('|') == std::string::npos)
+    return words;
+  for (size_t begin = 0, end = 0; end < value.size(); begin = end + 1)
+    words.push_back(
+        value.substr(begin, (end = std::min(value.find('|', begin), value.size())) - begin));
+  return words;
+}
+
+Flag Flag::oneOfWords() && {
+  std::string list;
+  const std::vector<std::string> all = words();
+  for (const std::string &word : all)
+    list += (list.empty() ? "" : &word == &all.back() ? " or " : ", ") + word;
+  set = [all, list, take = std::move(set)](const std::string &text) {
+    return std::ranges::count(all, text) ? take(text) : expected(list, text);
+  };
+  return std::move(*this);
+}
+
+/// A line of help, or several.
+static std::string lineOf(const Flag &flag, const std::string &help, size_t column) {
+  std::string text = "  " + flag.usage();
+  text.resize(std::max(text.size() + 1, column), ' ');
+  for (char c : help)
+    text += c == '\n' ? "\n" + std::string(column, ' ') : std::string(1, c);
+  return text + "\n";
+}
+
 std::string helpOf(const Flags &flags, size_t column) {
   std::string text, group;
   for (const Flag &flag : flags) {
@@ -32,12 +64,19 @@ std::string helpOf(const Flags &flags, size_t column) {
       continue;
     if (group != flag.group)
       text += "\n" + (group = flag.group) + "\n";
-    std::string left = "  " + flag.usage();
-    left.resize(std::max(left.size() + 1, column), ' ');
-    text += left;
-    for (char c : flag.help)
-      text += c == '\n' ? "\n" + std::string(column, ' ') : std::string(1, c);
-    text += "\n";
+    text += lineOf(flag, flag.meaning(), column);
+  }
+  return text;
+}
+
+std::string shortHelpOf(const Flags &flags, const std::vector<std::string> &headings,
+                        size_t column) {
+  std::string text;
+  for (const std::string &heading : headings) {
+    text += heading + "\n";
+    for (const Flag &flag : flags)
+      if (flag.heading == heading)
+        text += lineOf(flag, flag.brief, column);
   }
   return text;
 }
@@ -56,7 +95,7 @@ std::string jsonOf(const Flags &flags) {
                 json.member("repeats", flag.repeats);
                 json.member("value", flag.value);
                 json.member("of", flag.group);
-                json.member("meaning", flag.help);
+                json.member("meaning", flag.meaning());
               },
               JsonWriter::Lines);
       },
@@ -79,6 +118,7 @@ void addTextFlags(Flags &flags, const std::string &tool, const char *group,
   add("completion", "bash|zsh",
       "print what completes options in a shell:\nsource <(" + tool + " --completion=bash)",
       toCompletion(tool, flags));
+  flags.back() = std::move(flags.back()).oneOfWords();
   add("version", "", "print the version",
       toOutput([tool] { return tool + " " ZERO_VERSION "\n"; }));
 }

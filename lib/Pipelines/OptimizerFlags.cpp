@@ -9,13 +9,14 @@ namespace zero {
 OptimizerFlags::OptimizerFlags(mlir::detail::PassOptions &parent) {
   for (const OptimizerFlag &flag : optimizerFlags()) {
     llvm::cl::desc help(flag.help);
-    phase::AppliesIf conditions = phase::ofStep(needs::hyperparameter);
+    phase::About about = phase::ofStep(needs::hyperparameter);
+    if (flag.name == kWeightDecay)
+      about = std::move(about).inShort("Optimizer", "weight decay (0)");
     if (flag.isSwitch)
-      switches.emplace_back(flag.name,
-                            std::make_unique<Switch>(parent, flag.name, conditions, help));
+      switches.emplace_back(flag.name, std::make_unique<Switch>(parent, flag.name, about, help));
     else
       numbers.emplace_back(flag.name,
-                           std::make_unique<Numbers>(parent, flag.name, conditions, help,
+                           std::make_unique<Numbers>(parent, flag.name, about, help,
                                                      llvm::cl::value_desc(flag.valueName)));
   }
 }

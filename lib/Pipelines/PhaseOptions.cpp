@@ -9,7 +9,6 @@
 #include "zero/Planning/ProcessMemory.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -72,37 +71,47 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
 
 std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const {
   auto join = [](const auto &list) { return llvm::join(list, ","); };
-  auto number = [](double value) {
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::format("%g", value);
-    return text;
-  };
-  return {{"seed", std::to_string(recognise.seed.getValue())},
-          {"loss-mean", wordOf(recognise.lossMean.getValue()).str()},
+  return {{"seed", recognise.seed.text()},
+          {"loss-mean", recognise.lossMean.text()},
           {"sync-batchnorm", recognise.syncBatchNorm ? "true" : "false"},
-          {"clip-norm", number(step.clipNorm)},
-          {"nonfinite", wordOf(step.nonFinite.getValue()).str()},
+          {"clip-norm", step.clipNorm.text()},
+          {"nonfinite", step.nonFinite.text()},
           {"no-decay", join(step.noDecay)},
           {"param-group", join(step.paramGroups)},
-          {"lr-schedule", wordOf(step.schedule.getValue()).str()},
-          {"warmup-steps", std::to_string(step.warmupSteps.getValue())},
-          {"total-steps", std::to_string(step.totalSteps.getValue())},
-          {"min-lr-ratio", number(step.minLearningRate)}};
+          {"lr-schedule", step.schedule.text()},
+          {"warmup-steps", step.warmupSteps.text()},
+          {"total-steps", step.totalSteps.text()},
+          {"min-lr-ratio", step.minLearningRate.text()}};
 }
 
 bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }
 
+static const phase::Described *describedBy(const llvm::cl::Option *option) {
+  return dynamic_cast<const phase::Described *>(option);
+}
+
 std::string PhaseOptions::idleWith(StringRef name) const {
-  if (auto *option = dynamic_cast<const phase::Conditional *>(OptionsMap.lookup(name)))
-    for (phase::Condition *condition : option->conditions.conditions)
+  if (auto *option = describedBy(OptionsMap.lookup(name)))
+    for (phase::Condition *condition : option->about.conditions)
       if (std::string text = condition(*this, name); !text.empty())
         return text;
   return "";
 }
 
+std::string PhaseOptions::wrongValue(StringRef name) const {
+  auto *option = describedBy(OptionsMap.lookup(name));
+  if (!option)
+    return "";
+  const std::optional<phase::Range> &range = option->about.range;
+  const double value = option->number().value_or(0);
+  if (range && !(value >= range->least && value <= range->most))
+    return ": expected " + range->text + ", got " + option->text();
+  return option->about.check ? option->about.check(*this) : "";
+}
+
 bool PhaseOptions::isOfStep(StringRef name) const {
-  auto *option = dynamic_cast<const phase::Conditional *>(OptionsMap.lookup(name));
-  return option && option->conditions.isOfStep;
+  auto *option = describedBy(OptionsMap.lookup(name));
+  return option && option->about.isOfStep;
 }
 
 /// Whether `option` holds one T, or a list of them.
@@ -135,8 +144,12 @@ Flags PhaseOptions::flags() {
     const bool repeats = dynamic_cast<const ListOption<std::string> *>(option);
     const ValueKind kind = kindOf(option);
     const bool isNamed = !option->ValueStr.empty() || kind == ValueKind::Switch;
+    const phase::Described &described = *describedBy(option);
+    const phase::About &about = described.about;
     flags.push_back({"phases", key.str(), isNamed ? option->ValueStr.str() : kindName(kind),
-                     option->HelpStr.str(), setThis, /*with=*/"", repeats, /*isLast=*/false, kind});
+                     option->HelpStr.str(), setThis, /*with=*/"", repeats, /*isLast=*/false, kind,
+                     about.fallback.value_or(described.text()), about.heading.str(),
+                     about.brief.str(), about.deepSpeed.str()});
   }
   llvm::sort(flags, [](const Flag &a, const Flag &b) { return a.name < b.name; });
   return flags;

@@ -189,7 +189,7 @@ FLAGS = {
     "loss_mean": Flag(
         "loss-mean", "word", "global|local",
         "average the loss over the labels of all ranks, or over each rank's labels and then over "
-        "ranks"),
+        "ranks (global)"),
     "loss_scale": Flag(
         "loss-scale", "number", "number",
         "fp16: fixed loss scale; 0: dynamic (0)"),
@@ -204,7 +204,7 @@ FLAGS = {
         "decay of the learning rate with the number of updates: adagrad (0)"),
     "lr_schedule": Flag(
         "lr-schedule", "word", "constant|linear|cosine|inverse-sqrt",
-        "learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),
+        "learning rate after the warm-up: constant, linear, cosine or inverse-sqrt (constant)"),
     "machine": Flag(
         "machine", "text", "name|file",
         "the machine whose speed plans assume: a preset or a file written by zero-run --calibrate"
@@ -254,7 +254,7 @@ FLAGS = {
     "offload_gain": Flag(
         "offload-gain", "number", "number",
         "with a budget: percent of a step that a plan must save if it writes to the disk and "
-        "another one fits"),
+        "another one fits (10)"),
     "offload_gradients": Flag(
         "offload-gradients", "word", "device|host|nvme|auto",
         "tier of summed gradients until the update; auto: chosen within a budget (device)"),
@@ -268,7 +268,7 @@ FLAGS = {
         "3); auto: chosen within a budget (device)"),
     "optimizer": Flag(
         "optimizer", "text", "name",
-        "adafactor, adagrad, adam, adamw, lamb, lion, rmsprop or sgd"),
+        "adafactor, adagrad, adam, adamw, lamb, lion, rmsprop or sgd (adamw)"),
     "param_group": Flag(
         "param-group", "text", "pattern:key=X,...",
         "settings of parameters that match a glob: weight-decay=X, lr-scale=Y or both, joined by "
@@ -298,7 +298,7 @@ FLAGS = {
         "is offloaded to the host stays in this memory"),
     "ranks": Flag(
         "ranks", "integer", "N",
-        "data-parallel ranks"),
+        "data-parallel ranks (1)"),
     "ranks_per_node": Flag(
         "ranks-per-node", "integer", "N",
         "sums add the ranks of each node first, then nodes, so that only sums cross between nodes"
@@ -337,12 +337,12 @@ FLAGS = {
         "file with lines 'pattern: style' (auto)"),
     "threads_per_rank": Flag(
         "threads-per-rank", "integer", "N",
-        "threads of a rank that the workspace is planned for (1); matrix products with another "
-        "number of threads differ in the last bits"),
+        "threads of a rank that the workspace is planned for; matrix products with another number"
+        " of threads differ in the last bits (1)"),
     "tile_params_over": Flag(
         "tile-params-over", "bytes", "bytes",
         "split parameters above this size, and the ops that read them, into tiles that are "
-        "gathered one at a time (0: none); sums in backward round differently"),
+        "gathered one at a time; sums in backward round differently (0: none)"),
     "total_steps": Flag(
         "total-steps", "integer", "N",
         "linear, cosine: step after which the learning rate is constant"),
@@ -354,7 +354,7 @@ FLAGS = {
         "list all trained parameters, and all items of an error (-v)"),
     "warmup_steps": Flag(
         "warmup-steps", "integer", "N",
-        "steps in which the learning rate rises from 0"),
+        "steps in which the learning rate rises from 0 (0)"),
     "weight_decay": Flag(
         "weight-decay", "number", "number",
         "weight decay (0)"),
@@ -364,7 +364,7 @@ FLAGS = {
         "recomputation together"),
     "zero_stage": Flag(
         "zero-stage", "integer", "N",
-        "ZeRO stage: 0, 1, 2 or 3"),
+        "ZeRO stage: 0, 1, 2 or 3 (0)"),
 }
 
 

@@ -20,6 +20,9 @@ Flags executionFlags(Options &options);
 /// All flags of zeroc, which gets those that are given.
 Flags compilerFlags(Options &options);
 
+/// The options that most users need, by purpose, on one screen.
+std::string commonHelpText(const Flags &flags);
+
 rt::Status parseCount(const std::string &text, uint64_t &count);
 /// A finite number.
 rt::Status parseNumber(const std::string &text, double &number);

@@ -101,26 +101,30 @@ static Setter toFiles(std::vector<DataFile> &files) {
 
 Flags dataFlags(Options &options) {
   return {
-      {"Data", "data", "NAME=FILE,...",
-       "training data of each input; one row is one sample; may be repeated\n"
-       "FILE.npy          an array\n"
-       "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
-       "FILE.bin[:TYPE]   elements without a header (uint16), split into rows\n"
-       "FILE+K            split from element K on: labels=train.bin+1\n"
-       "tokens=FILE.bin alone supplies both integer inputs of the model:\n"
-       "token ids, and labels shifted by one. FILE.npz alone supplies all\n"
-       "inputs that it has members for. A comma in a name is written \\,\n"
-       "and an equals sign in the name of an input \\=",
-       toFiles(options.data), /*with=*/"", /*repeats=*/true},
-      {"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
-       toCount(options.shuffleSeed)},
-      {"Data", "eval-data", "NAME=FILE,...",
-       "held-out data, in the form of --data: compute its loss, forward only,\n"
-       "at the end; does not affect training",
-       toFiles(options.evalData), /*with=*/"", /*repeats=*/true},
+      Flag{"Data", "data", "NAME=FILE,...",
+           "training data of each input; one row is one sample; may be repeated\n"
+           "FILE.npy          an array\n"
+           "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
+           "FILE.bin[:TYPE]   elements without a header (uint16), split into rows\n"
+           "FILE+K            split from element K on: labels=train.bin+1\n"
+           "tokens=FILE.bin alone supplies both integer inputs of the model:\n"
+           "token ids, and labels shifted by one. FILE.npz alone supplies all\n"
+           "inputs that it has members for. A comma in a name is written \\,\n"
+           "and an equals sign in the name of an input \\=",
+           toFiles(options.data), /*with=*/"", /*repeats=*/true}
+          .inShort("Data", ".npy, .npz or .bin file of each input"),
+      Flag{"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
+           toCount(options.shuffleSeed)}
+          .inShort("Data", "shuffle the samples of each epoch"),
+      Flag{"Data", "eval-data", "NAME=FILE,...",
+           "held-out data, in the form of --data: compute its loss, forward only,\n"
+           "at the end; does not affect training",
+           toFiles(options.evalData), /*with=*/"", /*repeats=*/true}
+          .inShort("Data", "compute the loss of held-out data (--eval-every=K)"),
       {"Data", "eval-every", "K", "evaluate also after every K steps", toCount(options.evalEvery)},
-      {"Data", "eval-steps", "M", "evaluate only the first M global batches (all)",
-       toCount(options.evalSteps)},
+      Flag{"Data", "eval-steps", "M", "evaluate only the first M global batches",
+           toCount(options.evalSteps)}
+          .orElse("all"),
       {"Data", "verify-data", "",
        "several processes compare all bytes of their data and weights before the\n"
        "first step (their sizes and blocks of them)",

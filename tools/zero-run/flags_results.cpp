@@ -13,43 +13,49 @@ static Setter toFiles(std::vector<std::string> &files) {
 
 Flags resultFlags(Options &options) {
   return {
-      {"Results", "save", "FILE",
-       "write the trained weights as .safetensors, or, if FILE ends in .onnx,\n"
-       "the model with new initializers. With --ort-checkpoint, a FILE without\n"
-       "suffix is a checkpoint of onnxruntime-training. May be given twice",
-       toFiles(options.saves), /*with=*/"", /*repeats=*/true},
-      {"Results", "save-state", "DIR",
-       "write a checkpoint for --resume at the end and when interrupted;\n"
-       "DIR keeps the last two",
-       toText(options.saveState)},
+      Flag{"Results", "save", "FILE",
+           "write the trained weights as .safetensors, or, if FILE ends in .onnx,\n"
+           "the model with new initializers. With --ort-checkpoint, a FILE without\n"
+           "suffix is a checkpoint of onnxruntime-training. May be given twice",
+           toFiles(options.saves), /*with=*/"", /*repeats=*/true}
+          .inShort("Results", "write the trained weights: .safetensors or .onnx"),
+      Flag{"Results", "save-state", "DIR",
+           "write a checkpoint for --resume at the end and when interrupted;\n"
+           "DIR keeps the last two",
+           toText(options.saveState)}
+          .inShort("Results", "write checkpoints; --save-every=K steps"),
       {"Results", "save-every", "K", "write a checkpoint also after every K steps",
        toCount(options.saveEvery), "save-state"},
       {"Results", "local-state", "",
        "DIR of --save-state is a directory of each node's own, with the parts\n"
        "of its ranks; --resume finds them there without a flag",
        toSwitch(options.session.local_state), "save-state"},
-      {"Results", "log", "FILE",
-       "write one line {\"step\":N,\"loss\":X} per step, with gradient_norm,\n"
-       "learning_rate, loss_scale and skipped where they apply; exists from\n"
-       "the first checkpoint on. A resumed run keeps the earlier lines",
-       toText(options.log)},
+      Flag{"Results", "log", "FILE",
+           "write one line {\"step\":N,\"loss\":X} per step, with gradient_norm,\n"
+           "learning_rate, loss_scale and skipped where they apply; exists from\n"
+           "the first checkpoint on. A resumed run keeps the earlier lines",
+           toText(options.log)}
+          .inShort("Results", "write the loss of each step as JSON lines"),
       {"Results", "dump-gradients", "FILE",
        "write the gradients of step 0 as .safetensors, named like the\nparameters",
        toText(options.gradients)},
       {"Results", "save-outputs", "FILE",
        "write the outputs of the last step as .safetensors, the rows of the\nranks concatenated",
        toText(options.outputs)},
-      {"Results", "report-json", "FILE",
-       "write memory by role, elements received, losses and seconds", toText(options.report)},
-      {"Results", "profile", "",
-       "print the time of a step by kernel, and how close each is to the\n"
-       "limits of this machine",
-       toSwitch(options.profile)},
+      Flag{"Results", "report-json", "FILE",
+           "write memory by role, elements received, losses and seconds", toText(options.report)}
+          .inShort("Results", "write memory, losses and times"),
+      Flag{"Results", "profile", "",
+           "print the time of a step by kernel, and how close each is to the\n"
+           "limits of this machine",
+           toSwitch(options.profile)}
+          .inShort("Results", "print where the time of a step goes"),
       {"Results", "trace", "FILE",
        "write a timeline of the commands of a step on each rank, and of the\n"
        "plan, as JSON for ui.perfetto.dev",
        toText(options.trace)},
-      {"Results", "quiet", "", "print only warnings and errors", toSwitch(options.quiet)},
+      Flag{"Results", "quiet", "", "print only warnings and errors", toSwitch(options.quiet)}
+          .inShort("Results", "print only warnings and errors"),
       {"Results", "verbose", "", "list all items of an error (-v)",
        toSwitch(options.session.verbose)},
       {"Results", "v", "", "", toSwitch(options.session.verbose)},

@@ -24,20 +24,6 @@ static Setter toSeconds(double &seconds) {
   return [&seconds](const std::string &text) { return parseNumber(text, seconds); };
 }
 
-static Setter toDevice(std::string &device) {
-  return [&device](const std::string &text) {
-    device = text;
-    return text == "cpu" || text == "cuda" ? Status() : expected("cpu or cuda", text);
-  };
-}
-
-static Setter toOnOff(int &field) {
-  return [&field](const std::string &text) {
-    field = text == "on";
-    return text == "on" || text == "off" ? Status() : expected("on or off", text);
-  };
-}
-
 static Setter toEndurance(uint64_t &bytes) {
   return [&bytes](const std::string &text) {
     bytes = planning::parseByteSize(text).value_or(0);
@@ -71,27 +57,33 @@ static Setter toStall(zero_rt_session_options &session) {
 
 Flags trainingFlags(Options &options) {
   return {
-      {"Training", "steps", "N", "steps to train (1); a resumed run counts the earlier steps",
-       toCount(options.steps)},
-      {"Training", "epochs", "E", "passes over the data, instead of --steps",
-       toCount(options.epochs)},
-      {"Training", "weights", "FILE",
-       "start from the tensors of a .safetensors or .npz file, matched by name",
-       toText(options.weights)},
+      Flag{"Training", "steps", "N", "steps to train; a resumed run counts the earlier steps",
+           toCount(options.steps)}
+          .orElse("1")
+          .inShort("Training", "steps to train (1)"),
+      Flag{"Training", "epochs", "E", "passes over the data, instead of --steps",
+           toCount(options.epochs)}
+          .inShort("Training", "passes over the data, instead of --steps"),
+      Flag{"Training", "weights", "FILE",
+           "start from the tensors of a .safetensors or .npz file, matched by name",
+           toText(options.weights)}
+          .inShort("Training", "initial weights: .safetensors or .npz"),
       {"Training", "weights-partial", "",
        "ignore tensors of that file that the model lacks; tensors that the\n"
        "file lacks start with the model's values",
        toSwitch(options.partialWeights), "weights"},
-      {"Training", "resume", "DIR",
-       "resume from the newest complete checkpoint in DIR, or from DIR/step-N",
-       toText(options.resume)},
+      Flag{"Training", "resume", "DIR",
+           "resume from the newest complete checkpoint in DIR, or from DIR/step-N",
+           toText(options.resume)}
+          .inShort("Training", "continue from a checkpoint"),
       {"Training", "resume-if-any", "", "start at step 0 if DIR has no checkpoint",
        toSwitch(options.resumeIfAny), "resume"},
       {"Training", "restart-data", "",
        "start at the beginning of the data; needed if the data has changed",
        toSwitch(options.restartData), "resume"},
-      {"Training", "lr", "X", "learning rate, instead of the compiled one",
-       toRate(options.learningRate)},
+      Flag{"Training", "lr", "X", "learning rate, instead of the compiled one",
+           toRate(options.learningRate)}
+          .inShort("Training", "learning rate (as compiled)"),
       {"Training", "allow-nan", "",
        "continue when the loss or a gradient is NaN or infinite, and save such weights",
        toSwitch(options.session.allow_nan)},
@@ -100,10 +92,12 @@ Flags trainingFlags(Options &options) {
 
 Flags executionFlags(Options &options) {
   return {
-      {"Execution", "threads-per-rank", "N",
-       "threads of each rank (as compiled; zeroc plans for 1); matrix products\n"
-       "with another number of threads differ in the last bits",
-       toInt(options.session.threads_per_rank, 1, 1024)},
+      Flag{"Execution", "threads-per-rank", "N",
+           "threads of each rank; matrix products with another number of threads\n"
+           "differ in the last bits",
+           toInt(options.session.threads_per_rank, 1, 1024)}
+          .orElse("as compiled; zeroc plans for 1")
+          .inShort("Execution", "threads of each rank (as compiled)"),
       {"Execution", "ranks", "N", "compile for N ranks, or calibrate with N ranks",
        toCount(options.ranks)},
       {"Execution", "auto", "",
@@ -113,14 +107,21 @@ Flags executionFlags(Options &options) {
       {"Execution", "print-auto", "",
        "print the flags that --auto gives to zeroc, one in a line, and end",
        toSwitch(options.printAutomatic), "auto"},
-      {"Execution", "device", "cpu|cuda",
-       "fail if the executable is for another device; compile a model for it",
-       toDevice(options.device)},
-      {"Execution", "gpus", "I,J,...", "the GPU of each rank, or one GPU for all ranks (0)",
-       toText(options.gpus)},
-      {"Execution", "gpu-graphs", "on|off",
-       "launch the commands of a step as CUDA graphs where that is possible (on)",
-       toOnOff(options.session.gpu_graphs)},
+      Flag{"Execution", "device", "cpu|cuda",
+           "fail if the executable is for another device; compile a model for it",
+           toText(options.device)}
+          .oneOfWords(),
+      Flag{"Execution", "gpus", "I,J,...", "the GPU of each rank, or one GPU for all ranks",
+           toText(options.gpus)}
+          .orElse("0"),
+      Flag{"Execution", "gpu-graphs", "on|off",
+           "launch the commands of a step as CUDA graphs where that is possible",
+           [&options](const std::string &text) {
+             options.session.gpu_graphs = text == "on";
+             return Status();
+           }}
+          .oneOfWords()
+          .orElse("on"),
       {"Execution", "gpu-algorithms", "FILE",
        "run matrix products with the algorithms in FILE; time those that it\n"
        "lacks, and add them. A FILE that does not exist is made",
@@ -158,10 +159,11 @@ Flags executionFlags(Options &options) {
        "with --restarts, of a model: if a restart fails before its first\n"
        "checkpoint, go on with fewer ranks, down to M, and more micro-batches",
        toCount(options.minRanks), "restarts"},
-      {"Execution", "nvme-dir", "DIR",
-       "directory of the nvme tier, one file per rank for the duration of the\n"
-       "run; should be on the intended disk",
-       toText(options.nvmeDir)},
+      Flag{"Execution", "nvme-dir", "DIR",
+           "directory of the nvme tier, one file per rank for the duration of the\n"
+           "run; should be on the intended disk",
+           toText(options.nvmeDir)}
+          .inShort("Execution", "directory of the nvme tier"),
       {"Execution", "nvme-io", "QUEUE",
        "access method of that disk: io_uring, threads, or auto (io_uring if\n"
        "the kernel allows it)",
@@ -170,8 +172,10 @@ Flags executionFlags(Options &options) {
        "rated endurance of that drive, for example 600TB (TBW in its data\n"
        "sheet): the end of the run reports which part of it the run used",
        toEndurance(options.endurance)},
-      {"Execution", "timeout", "SECONDS", "maximum wait for another rank or for a disk (120)",
-       toSeconds(options.session.timeout_seconds)},
+      Flag{"Execution", "timeout", "SECONDS", "maximum wait for another rank or for a disk",
+           toSeconds(options.session.timeout_seconds)}
+          .orElse("120")
+          .inShort("Execution", "longest wait for another rank (120)"),
       {"Execution", "pin", "0|1", "bind ranks to cores (by default if they use all cores)",
        toInt(options.session.pin, 0, 1024)},
       {"Execution", "check-memory", "",

@@ -75,7 +75,9 @@ public:
     for (auto *topic : {dataFlags, trainingFlags, resultFlags, executionFlags})
       for (Flag &flag : topic(options))
         flags.push_back(std::move(flag));
-    addTextFlags(flags, "zero-run", "Help", commonHelpText, [this] { return helpText(flags); });
+    addTextFlags(
+        flags, "zero-run", "Help", [this] { return commonHelpText(flags); },
+        [this] { return helpText(flags); });
     const size_t ours = flags.size();
     for (Flag &flag : compilerFlags(options))
       flags.push_back(std::move(flag));

@@ -60,9 +60,6 @@ struct Options {
 /// Reads the command line, and prints what --help and the like ask for.
 rt::Status parseOptions(int argc, char **argv, Options &options);
 
-/// The options that most users need, by purpose, on one screen.
-std::string commonHelpText();
-
 } // namespace zero::run
 
 #endif // TOOLS_ZERO_RUN_OPTIONS_H

@@ -35,14 +35,16 @@ static Setter toFactor(double &field) {
 static void addFlags(Options &options, Flags &flags) {
   const char *group = "Options", *value = "a value";
   flags = {
-      {group, "machine", "FILE|PRESET",
-       "a file written by `zero-run --calibrate`, or one of\n" + machinePresets() + " (the first)",
-       toText(options.machine, value)},
+      Flag{group, "machine", "FILE|PRESET",
+           "a file written by `zero-run --calibrate`, or one of\n" + machinePresets(),
+           toText(options.machine, value)}
+          .orElse("the first"),
       {group, "profile", "FILE",
        "a report of zero-run --profile --report-json: take its\ntimes of kernels",
        toText(options.profile, value)},
-      {group, "slowest", "FACTOR", "the last rank computes FACTOR times more slowly (1)",
-       toFactor(options.slowest)},
+      Flag{group, "slowest", "FACTOR", "the last rank computes FACTOR times more slowly",
+           toFactor(options.slowest)}
+          .orElse("1"),
       {group, "what-if", "CHANGES",
        "the step on changed machines: NAME=VALUE,... where a\n"
        "value is a number, a rate (25GB/s, 300TFLOP/s) or a\n"

@@ -3,17 +3,14 @@
 #include "CommandLine.h"
 
 #include "runtime/format/limits.h"
-#include "zero/Codegen/TargetCpu.h"
 #include "zero/Frontends/Frontend.h"
 #include "zero/Optimizers/Optimizer.h"
 #include "zero/Optimizers/Schedule.h"
 #include "zero/Options/MeshAxes.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/GlobPattern.h"
 
 #include <cmath>
 
@@ -25,8 +22,6 @@ namespace zero {
 static constexpr uint64_t kMostPlannedRanks = uint64_t(1) << 20;
 /// In vertical order the step lists the commands of each.
 static constexpr uint64_t kMostInterleaved = 1024;
-/// As many as a model may have nodes.
-static constexpr uint64_t kMostSlots = 1'000'000;
 
 namespace {
 
@@ -40,6 +35,7 @@ public:
     checkModel();
     checkEmitOnnx();
     checkConditions();
+    checkValues();
     checkDevice();
     checkMesh();
     checkPlan();
@@ -47,7 +43,6 @@ public:
     checkPrecision();
     checkLossScale();
     checkOptimizer();
-    checkGroups();
     checkSchedule();
     checkForwardOnly();
     if (error.empty())
@@ -79,29 +74,6 @@ private:
       fail(it->second.key + (it->second.value.empty() ? "" : "=" + it->second.value) +
            " has no effect with " + with);
   }
-  void expectAtLeastOne(StringRef flag, uint64_t value) {
-    if (value == 0)
-      refuse(flag, "at least 1", value);
-  }
-  void expectFrom1To(StringRef flag, uint64_t most, uint64_t value) {
-    if (value < 1 || value > most)
-      refuse(flag, "1 to " + std::to_string(most), value);
-  }
-  void expectNotNegative(StringRef flag, double value) {
-    if (!std::isfinite(value) || value < 0)
-      refuse(flag, "a finite number >= 0", number(value));
-  }
-  void expectPositive(StringRef flag, double value) {
-    if (!std::isfinite(static_cast<float>(value)) || value <= 0)
-      refuse(flag, "a positive number", number(value));
-  }
-  /// "--precision=fp32".
-  template <typename T>
-  static std::string textOf(StringRef flag, const T &value) {
-    std::string text;
-    llvm::raw_string_ostream(text) << "--" << flag << "=" << value.getValue();
-    return text;
-  }
   static std::string number(double value) {
     std::string text;
     llvm::raw_string_ostream(text) << llvm::format("%g", value);
@@ -111,6 +83,7 @@ private:
   void checkModel();
   void checkEmitOnnx();
   void checkConditions();
+  void checkValues();
   void checkDevice();
   void checkMesh();
   void checkPlan();
@@ -121,7 +94,6 @@ private:
   void checkPrecision();
   void checkLossScale();
   void checkOptimizer();
-  void checkGroups();
   void checkSchedule();
   void checkForwardOnly();
 
@@ -140,8 +112,6 @@ void Checker::checkModel() {
     fail("--no-cache: --cache-dir has no effect with it");
   if (options.planOnly && !options.output.empty())
     fail("--plan-only writes nothing, so -o has no effect");
-  if (!phases.import.dataRoot.empty() && !llvm::sys::fs::is_directory(phases.import.dataRoot))
-    fail("--data-root: '" + phases.import.dataRoot.getValue() + "' is not a directory");
   if (!options.dumpAfter.empty() &&
       llvm::none_of(allPhases(), [&](Phase p) { return phaseName(p) == options.dumpAfter; }))
     fail("--dump-after: unknown phase '" + options.dumpAfter + "'");
@@ -180,6 +150,15 @@ void Checker::checkConditions() {
       expectAbsent(name, inItsPlace(with));
 }
 
+/// Options of phases say which values they may have.
+void Checker::checkValues() {
+  SmallVector<StringRef> names(given.keys());
+  llvm::sort(names);
+  for (StringRef name : names)
+    if (std::string wrong = phases.wrongValue(name); !wrong.empty())
+      fail(keyOf(name) + wrong);
+}
+
 /// "--zero-stage=1, which ..." as "ds.json: zero_optimization.stage=1, which ...", if that sets it.
 std::string Checker::inItsPlace(StringRef text) const {
   const StringRef flag = text.take_until([](char c) { return c == '=' || c == ','; });
@@ -191,20 +170,14 @@ std::string Checker::inItsPlace(StringRef text) const {
 
 void Checker::checkDevice() {
   const auto &device = phases.kernels.device;
-  const std::string &cpu = phases.kernels.targetCpu;
-  if (std::string expected = checkTargetCpu(cpu); !expected.empty())
-    refuse("target-cpu", expected, "'" + cpu + "'");
   if (device != Device::Cuda)
-    expectAbsent("gpu-arch", textOf("device", device));
+    expectAbsent("gpu-arch", "--device=" + device.text());
   if (options.planOnly)
     expectAbsent("gpu-arch", "--plan-only, which compiles no kernel");
 }
 
 /// Ranks along the axis tensor hold shards; not everything can be sharded.
 void Checker::checkMesh() {
-  MeshAxes axes;
-  if (std::string wrong = parseMesh(phases.shard.mesh, axes); !wrong.empty())
-    return fail(keyOf("mesh") + ": " + wrong);
   if (options.takesMesh) // The flags are checked again when the model has said its ranks.
     return;
   if (!phases.shard.any()) {
@@ -223,25 +196,19 @@ void Checker::checkMesh() {
 }
 
 void Checker::checkPlan() {
-  if (phases.place.stage > 3)
-    refuse("zero-stage", "0, 1, 2 or 3", phases.place.stage.getValue());
   const uint64_t ranks = phases.ranks();
-  expectFrom1To(isGiven("mesh") ? "mesh" : "ranks",
-                options.planOnly ? kMostPlannedRanks : rt::kMostRanks, ranks);
+  const uint64_t most = options.planOnly ? kMostPlannedRanks : rt::kMostRanks;
+  if (ranks < 1 || ranks > most)
+    refuse(isGiven("mesh") ? "mesh" : "ranks", "1 to " + std::to_string(most), ranks);
   if (const unsigned each = phases.place.ranksPerNode;
       each && ranks % each != 0 && !options.takesMesh)
     refuse("ranks-per-node",
            isGiven("mesh") ? ("a divisor of " + Twine(ranks) + " ranks").str()
                            : ("a divisor of --ranks=" + Twine(ranks)).str(),
            each);
-  expectFrom1To("threads-per-rank", rt::kMostThreads, phases.kernels.threadsPerRank);
-  expectAtLeastOne("bucket-bytes", phases.place.bucketBytes.getValue());
   checkShardParams();
   checkMicroBatches();
-  expectNotNegative("clip-norm", phases.step.clipNorm);
   checkBudget();
-  if (isGiven("checkpoint-slots"))
-    expectFrom1To("checkpoint-slots", kMostSlots, phases.place.checkpointSlots);
 }
 
 /// Parameters of stage 3 may be sharded within nodes.
@@ -266,7 +233,6 @@ void Checker::checkShardParams() {
 void Checker::checkMicroBatches() {
   const auto &order = phases.place.microBatchOrder;
   const uint64_t count = phases.step.microBatches;
-  expectFrom1To("micro-batches", rt::kMostMicroBatches, count);
   if (!order.is(MicroBatchOrder::Horizontal) && count > kMostInterleaved)
     refuse("micro-batches",
            "at most " + std::to_string(kMostInterleaved) + " with --micro-batch-order=" +
@@ -276,16 +242,9 @@ void Checker::checkMicroBatches() {
 
 void Checker::checkBudget() {
   const bool isAuto = phases.plan.isAuto();
-  if (isGiven("memory-budget"))
-    expectAtLeastOne("memory-budget", phases.plan.memoryBudget.getValue());
-  if (isGiven("ram-budget")) {
-    expectAtLeastOne("ram-budget", phases.plan.ramBudget.getValue());
-    if (phases.kernels.device == Device::Cuda)
-      refuse("ram-budget", "--device=cpu, whose ranks have one memory for device and host",
-             "--device=cuda");
-  }
-  if (isGiven("activation-budget"))
-    expectAtLeastOne("activation-budget", phases.plan.activationBudget.getValue());
+  if (isGiven("ram-budget") && phases.kernels.device == Device::Cuda)
+    refuse("ram-budget", "--device=cpu, whose ranks have one memory for device and host",
+           "--device=cuda");
   const bool hasBudget = phases.plan.limitsMemory() || isGiven("activation-budget");
   if (phases.place.microBatchOrder.isAuto() && !hasBudget && !isAuto)
     fail(keyOf("micro-batch-order") + "=auto: expected --memory-budget or --activation-budget, "
@@ -308,16 +267,10 @@ void Checker::checkTiers() {
   for (const phase::TierOption *tier : offload.chosen())
     if (tier->isAuto())
       expectPlan(tier->ArgStr);
-  if (isGiven("host-budget")) {
-    expectAtLeastOne("host-budget", phases.plan.hostBudget.getValue());
-    if (!offload.any())
-      fail(keyOf("host-budget") + ": expected one of --offload-... with a tier other than device");
-  }
-  if (isGiven("nvme-budget")) {
-    expectAtLeastOne("nvme-budget", phases.plan.nvmeBudget.getValue());
-    if (!offload.mayUse(Tier::Nvme))
-      fail(keyOf("nvme-budget") + ": expected one of --offload-... with nvme or auto");
-  }
+  if (isGiven("host-budget") && !offload.any())
+    fail(keyOf("host-budget") + ": expected one of --offload-... with a tier other than device");
+  if (isGiven("nvme-budget") && !offload.mayUse(Tier::Nvme))
+    fail(keyOf("nvme-budget") + ": expected one of --offload-... with nvme or auto");
   if (!offload.params.is(Tier::Device) && phases.place.stage != 3 &&
       !(isAuto && offload.params.isAuto()))
     refuse("offload-params", "--zero-stage=3 with it: offloaded parameters are sharded over ranks",
@@ -343,18 +296,12 @@ void Checker::checkPrecision() {
 }
 
 void Checker::checkLossScale() {
-  if (phases.precision.stored != Precision::F16)
+  if (phases.precision.stored != Precision::F16 || phases.precision.lossScale != 0)
     return;
-  if (phases.precision.lossScale != 0)
-    return expectPositive("loss-scale", phases.precision.lossScale);
-  expectPositive("initial-loss-scale", phases.precision.initialLossScale);
-  expectPositive("min-loss-scale", phases.precision.minLossScale);
-  expectAtLeastOne("loss-scale-window", phases.precision.lossScaleWindow);
-  expectAtLeastOne("loss-scale-hysteresis", phases.precision.lossScaleHysteresis);
   if (phases.precision.initialLossScale < phases.precision.minLossScale)
     refuse("initial-loss-scale",
-           "at least " + keyOf("min-loss-scale") + "=" + number(phases.precision.minLossScale),
-           number(phases.precision.initialLossScale));
+           "at least " + keyOf("min-loss-scale") + "=" + phases.precision.minLossScale.text(),
+           phases.precision.initialLossScale.text());
 }
 
 /// A message begins with the flag that it is about.
@@ -368,24 +315,6 @@ void Checker::checkOptimizer() {
     refuse("lr", "a finite number >= 0", number(options.learningRate));
   if (std::string wrong = phases.step.optimizerOptions().check(); !wrong.empty())
     failAt(wrong);
-}
-
-void Checker::checkGroups() {
-  if (!error.empty())
-    return;
-  bool decays = Settings(phases.step.optimizerOptions()).number(kWeightDecay) != 0;
-  for (const std::string &text : phases.step.paramGroups) {
-    std::string wrong;
-    std::optional<ParameterGroup> group = parseParameterGroup(text, wrong);
-    if (!group)
-      return fail(keyOf("param-group") + ": " + wrong);
-    decays |= group->weightDecay.value_or(0) != 0;
-  }
-  for (const std::string &text : phases.step.noDecay)
-    if (auto pattern = llvm::GlobPattern::create(text); !pattern)
-      return fail(keyOf("no-decay") + ": '" + text + "': " + llvm::toString(pattern.takeError()));
-  if (!decays)
-    expectAbsent("no-decay", keyOf("weight-decay") + "=0");
 }
 
 void Checker::checkSchedule() {

@@ -58,7 +58,8 @@ static bool parseArchitectures(StringRef text, std::vector<unsigned> &architectu
 static Flags ownFlags(CompilerOptions &options) {
   const char *group = "files and model";
   return {
-      {group, "o", "FILE", "write the executable to this file", toText(options.output, nullptr)},
+      Flag{group, "o", "FILE", "write the executable to this file", toText(options.output, nullptr)}
+          .inShort("Output", "write the executable"),
       {group, "emit-onnx", "FILE",
        "write the training step, with gradients and updates, as plain ONNX operators; state is "
        "inputs IN and outputs IN.new",
@@ -70,45 +71,53 @@ static Flags ownFlags(CompilerOptions &options) {
        "with a budget: the tiers of parameters (at stage 3), gradients, optimizer state and "
        "activations are chosen, unless their own flags say them",
        to("offload", [](StringRef value) { return value == "auto"; })}, // see chooseTiers()
-      {group, "plan-only", "", "stop after planning: read no data files, write no executable",
-       toSwitch(options.planOnly)},
-      {group, "report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",
-       toPaths(options.reports), /*with=*/"", /*repeats=*/true},
-      {group, "lr", "X", "learning rate unless zero-run --lr sets one (1e-3)",
-       to("lr", [&options](StringRef value) { return parseReal(value, options.learningRate); })},
-      {group, "config", "FILE",
-       "read settings from a DeepSpeed JSON file; see docs/reference/config.md",
-       toText(options.config, nullptr)},
+      Flag{group, "plan-only", "", "stop after planning: read no data files, write no executable",
+           toSwitch(options.planOnly)}
+          .inShort("Output", "stop after planning"),
+      Flag{group, "report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",
+           toPaths(options.reports), /*with=*/"", /*repeats=*/true}
+          .inShort("Output", "write the plan as a web page (.html) or JSON (.json)"),
+      Flag{group, "lr", "X", "learning rate unless zero-run --lr sets one",
+           to("lr", [&options](StringRef value) { return parseReal(value, options.learningRate); })}
+          .orElse("1e-3")
+          .inShort("Optimizer", "learning rate (1e-3)")
+          .fromDeepSpeed("optimizer.params.lr"),
+      Flag{group, "config", "FILE",
+           "read settings from a DeepSpeed JSON file; see docs/reference/config.md",
+           toText(options.config, nullptr)}
+          .inShort("Optimizer", "read settings from a DeepSpeed JSON file"),
       {group, "dump-after", "PHASE", "print the program after this phase",
        toText(options.dumpAfter, nullptr)},
       {group, "clean-after-phases", "",
        "run MLIR's canonicalizer, CSE, symbol-dce and loop-invariant code motion after each phase",
        toSwitch(options.cleanAfterPhases)},
-      {group, "gpu-arch", "sm_80,...",
-       "GPU architectures that --device=cuda compiles for (sm_80,sm_90,sm_100)",
-       to("gpu-arch",
-          [&options](StringRef value) {
-            return parseArchitectures(value, options.gpuArchitectures);
-          })},
+      Flag{group, "gpu-arch", "sm_80,...", "GPU architectures that --device=cuda compiles for",
+           to("gpu-arch",
+              [&options](StringRef value) {
+                return parseArchitectures(value, options.gpuArchitectures);
+              })}
+          .orElse("sm_80,sm_90,sm_100"),
       {group, "nvme-dir", "DIR",
        "directory of the nvme tier: plan with the speed of its disk, measured once and cached",
        toText(options.nvmeDir, nullptr)},
-      {group, "threads", "N", "threads that compile kernels (2)",
-       to("threads",
-          [&options](StringRef value) {
-            return parseInteger(value, options.threads) && options.threads;
-          })},
-      {group, "cache-dir", "DIR",
-       "directory of the cache of compiled kernels ($XDG_CACHE_HOME/zero, or ~/.cache/zero)",
-       to("cache-dir",
-          [&options](StringRef value) {
-            options.cacheFolder = value.str();
-            return !value.empty();
-          })},
+      Flag{group, "threads", "N", "threads that compile kernels",
+           to("threads",
+              [&options](StringRef value) {
+                return parseInteger(value, options.threads) && options.threads;
+              })}
+          .orElse(std::to_string(options.threads)),
+      Flag{group, "cache-dir", "DIR", "directory of the cache of compiled kernels",
+           to("cache-dir",
+              [&options](StringRef value) {
+                options.cacheFolder = value.str();
+                return !value.empty();
+              })}
+          .orElse("$XDG_CACHE_HOME/zero, or ~/.cache/zero"),
       {group, "no-cache", "", "compile every kernel and do not use the cache",
        toSwitch(options.noCache)},
-      {group, "v", "", "list all trained parameters, and all items of an error, as --verbose",
-       to("v", [&options](StringRef) { return options.phases.import.verbose = true; })},
+      Flag{group, "v", "", "list all trained parameters, and all items of an error, as --verbose",
+           to("v", [&options](StringRef) { return options.phases.import.verbose = true; })}
+          .inShort("Output", "list all trained parameters"),
   };
 }
 
@@ -121,7 +130,9 @@ static void addListFlags(Flags &flags) {
   };
   add("list-frontends", "print the model formats and how they are detected as JSON", listFrontends);
   add("list-optimizers", "print the optimizers and their hyperparameters as JSON", listOptimizers);
-  addTextFlags(flags, "zeroc", "lists", commonOptions, [&flags] { return allOptions(flags); });
+  addTextFlags(
+      flags, "zeroc", "lists", [&flags] { return commonOptions(flags); },
+      [&flags] { return allOptions(flags); });
 }
 
 static void addFlags(CompilerOptions &options, Flags &flags) {
@@ -188,7 +199,7 @@ static void chooseTiers(CompilerOptions &options, const GivenFlags &given) {
 static CommandLineResult complete(CompilerOptions &options, const Flags &flags,
                                   const GivenFlags &byHand) {
   GivenFlags given = byHand;
-  Config config(options.config, byHand);
+  Config config(options.config, flags, byHand);
   bool hasConfig = byHand.contains("config");
   if (hasConfig) {
     std::string error = config.read();

@@ -37,6 +37,10 @@ void Config::set(StringRef flag, StringRef value, StringRef key, StringRef shown
     fail(key + "=" + shown + " contradicts --" + flag + "=" + byHand->second.value);
 }
 
+const Flag &Config::flagOf(StringRef key) const {
+  return *find_if(flags, [&](const Flag &flag) { return flag.deepSpeed == key; });
+}
+
 void Config::setDefault(StringRef flag, StringRef value) {
   if (!valueOf(flag))
     settings.push_back({flag.str(), value.str(), "", ""});

@@ -23,7 +23,8 @@ struct ConfigSetting {
 /// What a configuration asks for, beside what the command line says.
 class Config {
 public:
-  Config(std::string file, const GivenFlags &given) : file(std::move(file)), given(given) {}
+  Config(std::string file, const Flags &flags, const GivenFlags &given)
+      : file(std::move(file)), flags(flags), given(given) {}
 
   /// Reads the file; returns what is wrong with it, or nothing.
   std::string read();
@@ -42,6 +43,8 @@ public:
   void set(llvm::StringRef flag, llvm::StringRef value, llvm::StringRef key, llvm::StringRef shown);
   /// What holds if neither the command line nor the configuration says anything.
   void setDefault(llvm::StringRef flag, llvm::StringRef value);
+  /// The flag whose definition names `key`.
+  const Flag &flagOf(llvm::StringRef key) const;
   void addIdle(std::string key) { idle.push_back(std::move(key)); }
   void setLocalBatch(uint64_t batch, std::string key) {
     localBatch = batch;
@@ -54,6 +57,7 @@ public:
 
 private:
   std::string file;
+  const Flags &flags;
   const GivenFlags &given;
   std::vector<ConfigSetting> settings;
   std::vector<std::string> idle;

@@ -54,8 +54,7 @@ void readBatch(Config &config, ConfigBlock &top) {
   Factor count = readFactor(top, kAccumulation);
   Factor ranks = givenFactor(config, "ranks");
   if (count.value)
-    config.set("micro-batches", std::to_string(count.value), kAccumulation,
-               std::to_string(count.value));
+    top.take(kAccumulation);
   else
     count = givenFactor(config, "micro-batches");
   if (local.value)

@@ -134,13 +134,19 @@ void ConfigBlock::setNumber(StringRef key, StringRef flag) {
     set(key, flag, exactNumber(*value));
 }
 
-void ConfigBlock::setCount(StringRef key, StringRef flag) {
-  if (std::optional<uint64_t> value = readCount(key))
-    set(key, flag, std::to_string(*value));
+void ConfigBlock::take(StringRef key, bool isUsed) {
+  const Flag &flag = config.flagOf(pathOf(key));
+  std::optional<std::string> value;
+  if (flag.kind != ValueKind::Integer)
+    value = transformOptional(readNumber(key), exactNumber);
+  else if (std::optional<uint64_t> count = readCount(key))
+    value = std::to_string(*count);
+  if (value && isUsed)
+    set(key, flag.name, *value);
 }
 
-void ConfigBlock::ignore(ArrayRef<StringRef> keys) {
-  for (StringRef key : keys)
+void ConfigBlock::ignore(StringRef keys) {
+  for (StringRef key : split(keys, ' '))
     if (find(key))
       config.addIdle(pathOf(key));
 }

@@ -27,13 +27,15 @@ public:
   /// The object under `key`; an empty one if there is none.
   ConfigBlock readBlock(llvm::StringRef key);
 
+  /// Reads the number of the flag whose definition names `key`, and sets the flag if the key
+  /// `isUsed`.
+  void take(llvm::StringRef key, bool isUsed = true);
   /// Sets a flag from a number, if there is one.
   void setNumber(llvm::StringRef key, llvm::StringRef flag);
-  void setCount(llvm::StringRef key, llvm::StringRef flag);
   void set(llvm::StringRef key, llvm::StringRef flag, llvm::StringRef value);
 
-  /// Keys that are known but have no meaning here.
-  void ignore(llvm::ArrayRef<llvm::StringRef> keys);
+  /// Keys, separated by spaces, that are known but have no meaning here.
+  void ignore(llvm::StringRef keys);
   /// Keys that must have one of `neutral`, written as JSON, if they are there: anything
   /// else is refused for `reason`.
   void expect(llvm::StringRef key, llvm::ArrayRef<llvm::StringRef> neutral, llvm::StringRef reason);

@@ -17,8 +17,8 @@ namespace zero {
 
 /// Parameters of implementations, not of what they compute.
 static void ignoreImplementation(ConfigBlock &params) {
-  params.ignore({"capturable", "differentiable", "foreach", "fp32_optimizer_states", "fused",
-                 "set_grad_none"});
+  params.ignore("capturable differentiable foreach fp32_optimizer_states fused "
+                "set_grad_none");
   params.expect("maximize", {"false"}, "the loss is minimized");
 }
 
@@ -37,7 +37,7 @@ static void readHyperparameter(ConfigBlock &params, const Hyperparameter &own) {
 /// Reads the parameters of what DeepSpeed calls `named`; returns the optimizer that this is here.
 static const OptimizerDefinition *readParameters(Config &config, ConfigBlock &params,
                                                  const OptimizerDefinition &named) {
-  params.setNumber("lr", "lr");
+  params.take("lr");
   readHyperparameter(params, *named.find(kWeightDecay));
   params.expect("max_grad_norm", {"0"}, "write gradient_clipping");
   ignoreImplementation(params);
@@ -86,7 +86,7 @@ static void readOptimizerBlock(Config &config, ConfigBlock &block) {
   if (type)
     block.set("type", "optimizer", ours.name);
   params.finish();
-  block.ignore({"legacy_fusion"});
+  block.ignore("legacy_fusion");
   block.finish();
 }
 
@@ -111,7 +111,7 @@ static void readPeak(Config &config, ConfigBlock &params) {
 /// logarithm, which we have not.
 static void readWarmup(Config &config, ConfigBlock &params, StringRef leastKey) {
   params.expect(leastKey, {"0"}, "the warm-up always starts at 0");
-  params.setCount("warmup_num_steps", "warmup-steps");
+  params.take("warmup_num_steps");
   config.setDefault("warmup-steps", "1000");
   std::optional<std::string> type = params.readWord("warmup_type");
   if (type != "linear")
@@ -120,7 +120,7 @@ static void readWarmup(Config &config, ConfigBlock &params, StringRef leastKey) 
 }
 
 static void readEnd(Config &config, ConfigBlock &params, StringRef type) {
-  params.setCount("total_num_steps", "total-steps");
+  params.take("total_num_steps");
   if (!config.valueOf("total-steps"))
     params.refuse("total_num_steps",
                   "the number of steps of " + type + ", here or as --total-steps");
@@ -143,7 +143,7 @@ static void readScheduler(Config &config, ConfigBlock &block) {
   if (kind != "constant")
     readEnd(config, params, *type);
   if (kind == "cosine") {
-    params.setNumber("cos_min_ratio", "min-lr-ratio");
+    params.take("cos_min_ratio");
     config.setDefault("min-lr-ratio", "0.0001");
   } else {
     readPeak(config, params);

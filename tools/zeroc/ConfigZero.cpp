@@ -28,9 +28,8 @@ static void readOffload(Config &config, ConfigBlock &zero, StringRef key, String
       offload.set("device", flag, tier);
   }
   offload.expect("ratio", {"1"}, "one tier holds all optimizer state or parameters");
-  offload.ignore({"nvme_path", "buffer_count", "buffer_size", "max_in_cpu", "pin_memory",
-                  "pipeline_read", "pipeline_write", "pipeline", "fast_init", "super_offload",
-                  "cpuadam_cores_perc"});
+  offload.ignore("nvme_path buffer_count buffer_size max_in_cpu pin_memory pipeline_read "
+                 "pipeline_write pipeline fast_init super_offload cpuadam_cores_perc");
   offload.finish();
   if (zero.readBool(oldKey) != true)
     return;
@@ -50,7 +49,7 @@ static uint64_t elementBytes(const Config &config) {
 static void readBuckets(Config &config, ConfigBlock &zero) {
   StringRef keys[] = {"reduce_bucket_size", "allgather_bucket_size"};
   if (config.valueOf("zero-stage") == StringRef("3"))
-    return zero.ignore(keys);
+    return zero.ignore("reduce_bucket_size allgather_bucket_size");
   std::optional<uint64_t> reduce = zero.readCount(keys[0]), gather = zero.readCount(keys[1]);
   if (!reduce && !gather)
     return;
@@ -65,7 +64,7 @@ static void readBuckets(Config &config, ConfigBlock &zero) {
 /// Elements of parameters, in bytes as they are stored, for a flag that only stage 3 has.
 static void readStage3Bytes(Config &config, ConfigBlock &zero, StringRef key, StringRef flag) {
   if (config.valueOf("zero-stage") != StringRef("3"))
-    return zero.ignore({key});
+    return zero.ignore(key);
   constexpr uint64_t kAll = uint64_t(1) << 60;
   if (std::optional<uint64_t> elements = zero.readCount(key); elements && *elements)
     zero.set(key, flag, std::to_string(std::min(*elements, kAll) * elementBytes(config)));
@@ -83,7 +82,7 @@ static void readNodes(ConfigBlock &zero) {
 
 void readZero(Config &config, ConfigBlock &top) {
   ConfigBlock zero = top.readBlock("zero_optimization");
-  zero.setCount("stage", "zero-stage");
+  zero.take("stage");
   readBuckets(config, zero);
   readStage3Bytes(config, zero, "stage3_param_persistence_threshold", "persist-under");
   readStage3Bytes(config, zero, "stage3_prefetch_bucket_size", "prefetch-bytes");
@@ -96,35 +95,17 @@ void readZero(Config &config, ConfigBlock &top) {
   readNodes(zero);
   zero.expect("mics_shard_size", {"-1", "0"}, "state is sharded over all ranks");
   zero.expect("zenflow", {"null"}, "delayed updates are not supported");
-  zero.ignore({"allgather_partitions",
-               "contiguous_gradients",
-               "cpu_offload_use_pin_memory",
-               "elastic_checkpoint",
-               "enable_sanity_checks",
-               "grad_hooks",
-               "ignore_unused_parameters",
-               "leaf_module",
-               "legacy_stage1",
-               "load_from_fp32_weights",
-               "log_trace_cache_warnings",
-               "memory_efficient_linear",
-               "mics_hierarchical_params_gather",
-               "overlap_comm",
-               "override_module_apply",
-               "pipeline_loading_checkpoint",
-               "reduce_scatter",
-               "round_robin_gradients",
-               "save_muon_momentum_buffer_in_memory",
-               "stage3_allgather_sequential",
-               "stage3_gather_16bit_weights_on_model_save",
-               "stage3_gather_fp16_weights_on_model_save",
-               "stage3_max_live_parameters",
-               "stage3_max_reuse_distance",
-               "stage3_model_persistence_threshold",
-               "stage3_module_granularity_threshold",
-               "stage3_use_all_reduce_for_fetch_params",
-               "sub_group_size",
-               "use_multi_rank_bucket_allreduce"});
+  zero.ignore("allgather_partitions contiguous_gradients cpu_offload_use_pin_memory "
+              "elastic_checkpoint enable_sanity_checks grad_hooks ignore_unused_parameters "
+              "leaf_module legacy_stage1 load_from_fp32_weights log_trace_cache_warnings "
+              "memory_efficient_linear mics_hierarchical_params_gather overlap_comm "
+              "override_module_apply pipeline_loading_checkpoint reduce_scatter "
+              "round_robin_gradients save_muon_momentum_buffer_in_memory "
+              "stage3_allgather_sequential stage3_gather_16bit_weights_on_model_save "
+              "stage3_gather_fp16_weights_on_model_save stage3_max_live_parameters "
+              "stage3_max_reuse_distance stage3_model_persistence_threshold "
+              "stage3_module_granularity_threshold stage3_use_all_reduce_for_fetch_params "
+              "sub_group_size use_multi_rank_bucket_allreduce");
   zero.finish();
 }
 
@@ -144,30 +125,20 @@ static bool readEnabled(Config &config, ConfigBlock &block, StringRef precision)
 
 /// How the loss is scaled. With a fixed scale the rest has no effect, here and there.
 static void readLossScale(Config &config, ConfigBlock &fp16, bool isUsed) {
-  std::optional<double> scale = fp16.readNumber("loss_scale");
-  std::optional<uint64_t> power = fp16.readCount("initial_scale_power");
-  std::optional<uint64_t> window = fp16.readCount("loss_scale_window");
-  std::optional<uint64_t> hysteresis = fp16.readCount("hysteresis");
-  std::optional<double> least = fp16.readNumber("min_loss_scale");
-  if (!isUsed)
-    return;
-  if (scale)
-    fp16.set("loss_scale", "loss-scale", exactNumber(*scale));
+  fp16.take("loss_scale", isUsed);
   double fixed = 0;
-  if (!parseReal(config.valueOf("loss-scale").value_or("0"), fixed) || fixed != 0)
-    return;
-  if (power && *power > 126)
+  const bool isDynamic =
+      isUsed && parseReal(config.valueOf("loss-scale").value_or("0"), fixed) && fixed == 0;
+  std::optional<uint64_t> power = fp16.readCount("initial_scale_power");
+  if (isDynamic && power && *power > 126)
     fp16.refuse("initial_scale_power", "at most 126");
-  else if (power)
+  else if (isDynamic && power)
     fp16.set("initial_scale_power", "initial-loss-scale", exactNumber(std::ldexp(1.0, *power)));
-  if (window)
-    fp16.set("loss_scale_window", "loss-scale-window", std::to_string(*window));
-  if (hysteresis)
-    fp16.set("hysteresis", "loss-scale-hysteresis", std::to_string(*hysteresis));
-  else
+  fp16.take("loss_scale_window", isDynamic);
+  fp16.take("hysteresis", isDynamic);
+  if (isDynamic && !fp16.has("hysteresis"))
     config.setDefault("loss-scale-hysteresis", "2");
-  if (least)
-    fp16.set("min_loss_scale", "min-loss-scale", exactNumber(*least));
+  fp16.take("min_loss_scale", isDynamic);
 }
 
 /// The type of sums over ranks. In fp32 there is nothing to choose.
@@ -194,11 +165,11 @@ void readPrecision(Config &config, ConfigBlock &top) {
   readLossScale(config, fp16, config.valueOf("precision") == StringRef("fp16"));
   fp16.expect("consecutive_hysteresis", {"false"}, "consecutive hysteresis is not supported");
   fp16.expect("fp16_master_weights_and_grads", {"false"}, kMaster);
-  fp16.ignore({"auto_cast"});
+  fp16.ignore("auto_cast");
   fp16.finish();
   bf16.expect("bf16_master_weights_and_grads", {"false"}, kMaster);
   bf16.expect("bf16_optimizer_states", {"false"}, kMaster);
-  bf16.ignore({"check_grad_overflow", "immediate_grad_update"});
+  bf16.ignore("check_grad_overflow immediate_grad_update");
   bf16.finish();
   readReduction(config, top);
   top.expectDisabled("amp", "use fp16 or bf16");
@@ -213,12 +184,12 @@ void readPrecision(Config &config, ConfigBlock &top) {
 //===----------------------------------------------------------------------===//
 
 void readRest(Config &config, ConfigBlock &top) {
-  top.setNumber("gradient_clipping", "clip-norm");
+  top.take("gradient_clipping");
   ConfigBlock recompute = top.readBlock("activation_checkpointing");
   if (recompute.readBool("cpu_checkpointing").value_or(false))
     recompute.set("cpu_checkpointing", "offload-activations", "host");
-  recompute.ignore({"partition_activations", "contiguous_memory_optimization", "number_checkpoints",
-                    "synchronize_checkpoint_boundary", "profile"});
+  recompute.ignore("partition_activations contiguous_memory_optimization number_checkpoints "
+                   "synchronize_checkpoint_boundary profile");
   recompute.finish();
 
   constexpr StringLiteral kData = "data schedules are not supported";
@@ -234,40 +205,15 @@ void readRest(Config &config, ConfigBlock &top) {
   top.expect("tensor_parallel", {"null"}, "only data parallelism is supported");
   top.expect("sequence_parallel_size", {"1"}, "only data parallelism is supported");
   top.expect("gradient_allreduce_op", {"\"mean\""}, "gradients are averaged over ranks");
-  top.ignore({"aio",
-              "autotuning",
-              "checkpoint",
-              "comet",
-              "comms_logger",
-              "compile",
-              "csv_monitor",
-              "data_parallel_group",
-              "dataloader_drop_last",
-              "disable_allgather",
-              "dump_state",
-              "eigenvalue",
-              "flops_profiler",
-              "gradient_predivide_factor",
-              "graph_harvesting",
-              "hybrid_engine",
-              "log_level",
-              "managed_gradient_accumulation",
-              "memory_breakdown",
-              "monitor_config",
-              "nebula",
-              "pipeline",
-              "prescale_gradients",
-              "seq_parallel_communication_data_type",
-              "sparse_gradients",
-              "steps_per_print",
-              "tensorboard",
-              "timers",
-              "use_data_before_expert_parallelism",
-              "vocabulary_size",
-              "wall_clock_breakdown",
-              "wandb",
-              "zero_allow_untested_optimizer",
-              "zero_force_ds_cpu_optimizer"});
+  top.ignore("aio autotuning checkpoint comet comms_logger compile csv_monitor "
+             "data_parallel_group dataloader_drop_last disable_allgather dump_state "
+             "eigenvalue flops_profiler gradient_predivide_factor graph_harvesting "
+             "hybrid_engine log_level managed_gradient_accumulation memory_breakdown "
+             "monitor_config nebula pipeline prescale_gradients "
+             "seq_parallel_communication_data_type sparse_gradients steps_per_print "
+             "tensorboard timers use_data_before_expert_parallelism vocabulary_size "
+             "wall_clock_breakdown wandb zero_allow_untested_optimizer "
+             "zero_force_ds_cpu_optimizer");
 }
 
 } // namespace zero

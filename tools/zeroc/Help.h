@@ -8,7 +8,7 @@
 namespace zero {
 
 /// The options that most users need, by purpose, on one screen.
-std::string commonOptions();
+std::string commonOptions(const Flags &flags);
 /// All options.
 std::string allOptions(const Flags &flags);
 

@@ -38,12 +38,28 @@ struct Flag {
   bool repeats = false;  ///< may be given more than once: values add up
   bool isLast = false;   ///< nothing after it is read, as after --help
   ValueKind kind = kindOf(value);
+  std::string fallback = {};  ///< what holds without it, which help texts add; empty: nothing
+  std::string heading = {};   ///< in the short help; empty: not there
+  std::string brief = {};     ///< its help there
+  std::string deepSpeed = {}; ///< the key of DeepSpeed's configuration that has this value
 
   /// "--name=VALUE", "--name=<one|two>" with words in brackets, or "-o FILE".
   std::string usage() const;
+  /// "store values in 16 bits (fp32)".
+  std::string meaning() const { return help + (fallback.empty() ? "" : " (" + fallback + ")"); }
+  /// The words of a value that is one of several, "fp32|bf16|fp16"; else none.
+  std::vector<std::string> words() const;
   bool isSwitch() const { return kind == ValueKind::Switch; }
   /// Whether the value has several parts, separated by commas.
   bool isList() const { return value.find(',') != std::string::npos; }
+
+  Flag orElse(std::string text) && { return fallback = std::move(text), std::move(*this); }
+  Flag inShort(const char *under, const char *text) && {
+    return heading = under, brief = text, std::move(*this);
+  }
+  Flag fromDeepSpeed(const char *key) && { return deepSpeed = key, std::move(*this); }
+  /// Refuses a value that is none of the words.
+  Flag oneOfWords() &&;
 };
 using Flags = std::vector<Flag>;
 
@@ -67,6 +83,9 @@ rt::Status readCommandLine(const std::vector<std::string> &arguments, const Flag
 
 /// The flags under their headings, with help texts from `column` on.
 std::string helpOf(const Flags &flags, size_t column = 28);
+/// The flags of the short help under `headings`, with help texts from `column` on.
+std::string shortHelpOf(const Flags &flags, const std::vector<std::string> &headings,
+                        size_t column = 28);
 /// The flags as JSON: name, kind, value, group and meaning of each.
 std::string jsonOf(const Flags &flags);
 
@@ -81,7 +100,7 @@ void addTextFlags(Flags &flags, const std::string &tool, const char *group,
                   const std::function<std::string()> &help,
                   const std::function<std::string()> &helpOfAll = nullptr);
 
-/// Takes "bash" or "zsh", and prints what lets it complete the flags of `tool`.
+/// Takes a shell, bash or zsh, and prints what lets it complete the flags of `tool`.
 Setter toCompletion(const std::string &tool, const Flags &flags);
 
 /// Writes a text to standard output.

@@ -17,6 +17,7 @@ struct FrontendFlag {
   llvm::StringRef name;
   llvm::StringRef value; ///< name of its value in --help
   llvm::StringRef help;
+  llvm::StringRef brief = ""; ///< in the short help; empty: not there
 };
 
 /// The input of a front end.

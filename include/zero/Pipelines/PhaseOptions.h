@@ -52,9 +52,13 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   bool knows(llvm::StringRef name) const;
   /// What option `name` has no effect with, "--zero=auto, which chooses it", or an empty string.
   std::string idleWith(llvm::StringRef name) const;
+  /// What the value of option `name` should be instead of what it is, ": expected at least 1, got
+  /// 0", or an empty string.
+  std::string wrongValue(llvm::StringRef name) const;
   /// Whether option `name` decides what a step computes, and not only how it runs.
   bool isOfStep(llvm::StringRef name) const;
-  /// All options as flags that set them, in the order of their names.
+  /// All options as flags that set them, in the order of their names. What holds without them are
+  /// their values by now.
   Flags flags();
   /// Sets option `name` from text; returns an error message, or an empty string.
   std::string set(llvm::StringRef name, llvm::StringRef value);

@@ -4,8 +4,7 @@
 #define ZERO_PIPELINES_OPTIONS_GROUP_H
 
 #include "zero/Options/Choices.h"
-#include "zero/Pipelines/ByteSizeOption.h"
-#include "zero/Pipelines/Options/AppliesIf.h"
+#include "zero/Pipelines/Options/About.h"
 
 #include "llvm/ADT/StringExtras.h"
 

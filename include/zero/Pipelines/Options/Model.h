@@ -12,8 +12,8 @@ struct ImportOptions : Group {
   using Group::Group;
 
   Option<std::string> dataRoot{
-      parent, "data-root", ofStep(),
-      llvm::cl::desc("directory of the data files that the model references (that of the model)"),
+      parent, "data-root", ofStep().checked(valid::dataRoot).orElse("that of the model"),
+      llvm::cl::desc("directory of the data files that the model references"),
       llvm::cl::value_desc("directory")};
   Option<bool> forwardOnly{
       parent, "forward-only",
@@ -23,7 +23,8 @@ struct ImportOptions : Group {
       llvm::cl::desc(
           "train only the parameters that this file lists (names or globs), and freeze the others"),
       llvm::cl::value_desc("file")};
-  ListOption<std::string> freeze{parent, "freeze", ofStep(),
+  ListOption<std::string> freeze{parent, "freeze",
+                                 ofStep().inShort("Model", "parameters that are not trained"),
                                  llvm::cl::desc("do not train parameters that match these globs"),
                                  llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> freezeAllBut{
@@ -49,7 +50,7 @@ struct RecogniseOptions : Group {
   Option<uint64_t> seed{parent,
                         "seed",
                         ofStep(),
-                        llvm::cl::desc("seed of the random numbers of Dropout (0)"),
+                        llvm::cl::desc("seed of the random numbers of Dropout"),
                         llvm::cl::init(0),
                         llvm::cl::value_desc("N")};
   WordOption<LossMean> lossMean{parent, "loss-mean",
@@ -66,35 +67,41 @@ struct PrecisionOptions : Group {
   using Group::Group;
 
   WordOption<Precision> stored{
-      parent, "precision", appliesIf(needs::training),
-      llvm::cl::desc("store parameters, gradients and activations in 16 bits (fp32)"),
+      parent, "precision",
+      appliesIf(needs::training).inShort("Model", "type of values in memory (fp32)"),
+      llvm::cl::desc("store parameters, gradients and activations in 16 bits"),
       llvm::cl::init(Precision::F32)};
   WordOption<HalfPrecision> frozen{
-      parent, "frozen-precision", appliesIf(needs::bits32, needs::frozenParameters),
-      llvm::cl::desc(
-          "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)")};
-  Option<double> lossScale{parent, "loss-scale", appliesIf(needs::training, needs::fp16),
-                           llvm::cl::desc("fp16: fixed loss scale; 0: dynamic (0)"),
+      parent, "frozen-precision",
+      appliesIf(needs::bits32, needs::frozenParameters).orElse("like the other parameters"),
+      llvm::cl::desc("store frozen parameters in 16 bits: bf16 or fp16")};
+  Option<double> lossScale{parent, "loss-scale",
+                           appliesIf(needs::training, needs::fp16)
+                               .within(0, FLT_MAX, "a positive number")
+                               .fromDeepSpeed("fp16.loss_scale"),
+                           llvm::cl::desc("fp16: fixed loss scale; 0: dynamic"),
                            llvm::cl::init(0.0)};
   Option<double> initialLossScale{
-      parent, "initial-loss-scale", appliesIf(needs::fp16, needs::dynamicScale),
-      llvm::cl::desc("fp16: initial value of the dynamic loss scale (65536)"),
-      llvm::cl::init(65536.0)};
-  Option<double> minLossScale{parent, "min-loss-scale", appliesIf(needs::fp16, needs::dynamicScale),
-                              llvm::cl::desc("fp16: minimum of the dynamic loss scale (1)"),
-                              llvm::cl::init(1.0)};
+      parent, "initial-loss-scale", appliesIf(needs::fp16, needs::dynamicScale).positive(),
+      llvm::cl::desc("fp16: initial value of the dynamic loss scale"), llvm::cl::init(65536.0)};
+  Option<double> minLossScale{
+      parent, "min-loss-scale",
+      appliesIf(needs::fp16, needs::dynamicScale).positive().fromDeepSpeed("fp16.min_loss_scale"),
+      llvm::cl::desc("fp16: minimum of the dynamic loss scale"), llvm::cl::init(1.0)};
   Option<unsigned> lossScaleWindow{
       parent,
       "loss-scale-window",
-      appliesIf(needs::fp16, needs::dynamicScale),
-      llvm::cl::desc("fp16: steps without overflow after which the scale doubles (1000)"),
+      appliesIf(needs::fp16, needs::dynamicScale)
+          .atLeastOne()
+          .fromDeepSpeed("fp16.loss_scale_window"),
+      llvm::cl::desc("fp16: steps without overflow after which the scale doubles"),
       llvm::cl::init(1000),
       llvm::cl::value_desc("N")};
   Option<unsigned> lossScaleHysteresis{
       parent,
       "loss-scale-hysteresis",
-      appliesIf(needs::fp16, needs::dynamicScale),
-      llvm::cl::desc("fp16: overflows after which the scale halves (1)"),
+      appliesIf(needs::fp16, needs::dynamicScale).atLeastOne().fromDeepSpeed("fp16.hysteresis"),
+      llvm::cl::desc("fp16: overflows after which the scale halves"),
       llvm::cl::init(1),
       llvm::cl::value_desc("N")};
 };
@@ -105,15 +112,14 @@ struct ShardOptions : Group {
 
   Option<std::string> mesh{
       parent, "mesh",
-      llvm::cl::desc(
-          "ranks along axes: those along data have different parts of the batch, those "
-          "along tensor hold shards of parameters and activations (data=--ranks, or that "
-          "of a JAX program)"),
+      always().checked(valid::mesh).orElse("data=--ranks, or that of a JAX program"),
+      llvm::cl::desc("ranks along axes: those along data have different parts of the batch, those "
+                     "along tensor hold shards of parameters and activations"),
       llvm::cl::value_desc("data=N,tensor=N")};
   Option<std::string> plan{
       parent, "tensor-plan",
       llvm::cl::desc("what is sharded along tensor: auto, which follows the shardings of a JAX "
-                     "program, or a file with lines 'pattern: style' (auto)"),
+                     "program, or a file with lines 'pattern: style'"),
       llvm::cl::init("auto"), llvm::cl::value_desc("auto|file")};
 
   Option<bool> sequenceParallel{
@@ -131,14 +137,14 @@ struct DifferentiateOptions : Group {
   WordOption<AttentionKernels> attention{
       parent, "attention",
       llvm::cl::desc("attention as one kernel where the device has one (fused), or as products and "
-                     "a softmax, whose weights are saved for backward (fused)"),
+                     "a softmax, whose weights are saved for backward"),
       llvm::cl::init(AttentionKernels::Fused)};
 
   Option<ByteSize> tileParamsOver{
-      parent, "tile-params-over",
+      parent, "tile-params-over", always().orElse("0: none"),
       llvm::cl::desc(
           "split parameters above this size, and the ops that read them, into tiles that are "
-          "gathered one at a time (0: none); sums in backward round differently"),
+          "gathered one at a time; sums in backward round differently"),
       llvm::cl::init(ByteSize{0})};
 };
 

@@ -13,17 +13,20 @@ struct PlaceOptions : Group {
   using Group::Group;
 
   WordOption<OrAuto<Checkpoint>> checkpoint{
-      parent, "checkpoint", appliesIf(needs::training, needs::noSlots),
+      parent, "checkpoint",
+      appliesIf(needs::training, needs::noSlots)
+          .orElse("none; with a budget auto")
+          .inShort("Fit into memory", "recompute activations in backward"),
       llvm::cl::desc(
           "activation checkpointing: save everything that backward reads (none), or only the "
           "values between layers (layer) or between groups of layers (sqrt) and recompute the "
-          "rest; auto: decide for each value, within a budget (none; with a budget auto)"),
+          "rest; auto: decide for each value, within a budget"),
       llvm::cl::value_desc("none|layer|sqrt|auto")};
   Option<uint64_t> checkpointSlots{
       parent,
       "checkpoint-slots",
-      appliesIf(needs::training),
-      llvm::cl::desc("save the inputs of at most N layers at a time (0: see --checkpoint)"),
+      appliesIf(needs::training).from(1, 1e6).orElse("0: see --checkpoint"),
+      llvm::cl::desc("save the inputs of at most N layers at a time"),
       llvm::cl::init(0),
       llvm::cl::value_desc("N")};
   Option<bool> partitionActivations{
@@ -32,35 +35,41 @@ struct PlaceOptions : Group {
                      "(Pa of ZeRO-R); an error for data-parallel ranks, whose activations differ")};
   Option<unsigned> stage{parent,
                          "zero-stage",
-                         appliesIf(needs::givenStage),
+                         appliesIf(needs::givenStage)
+                             .within(0, 3, "0, 1, 2 or 3")
+                             .fromDeepSpeed("zero_optimization.stage")
+                             .inShort("Partition", "ZeRO stage: 0, 1, 2 or 3 (0)"),
                          llvm::cl::desc("ZeRO stage: 0, 1, 2 or 3"),
                          llvm::cl::init(0),
                          llvm::cl::value_desc("N")};
   Option<unsigned> ranks{parent,
                          "ranks",
-                         appliesIf(needs::noMesh),
+                         appliesIf(needs::noMesh).inShort("Partition", "data-parallel ranks (1)"),
                          llvm::cl::desc("data-parallel ranks"),
                          llvm::cl::init(1),
                          llvm::cl::value_desc("N")};
   Option<unsigned> ranksPerNode{
-      parent, "ranks-per-node",
+      parent,
+      "ranks-per-node",
+      always().orElse("0: all ranks in order"),
       llvm::cl::desc("sums add the ranks of each node first, then nodes, so that only sums cross "
-                     "between nodes of N ranks (0: all ranks in order)"),
-      llvm::cl::init(0), llvm::cl::value_desc("N")};
+                     "between nodes of N ranks"),
+      llvm::cl::init(0),
+      llvm::cl::value_desc("N")};
   WordOption<ShardParams> shardParams{
       parent,
       "shard-params",
       appliesIf(needs::givenStage, needs::stage3),
       llvm::cl::desc("stage 3: shard parameters over all ranks, or over those of each node, which "
-                     "--ranks-per-node counts, so that no gather crosses between nodes (all)"),
+                     "--ranks-per-node counts, so that no gather crosses between nodes"),
       llvm::cl::init(ShardParams::All),
       llvm::cl::value_desc("all|node")};
-  Option<ByteSize> bucketBytes{parent, "bucket-bytes",
-                               llvm::cl::desc("maximum size of a bucket of parameters (25MB)"),
+  Option<ByteSize> bucketBytes{parent, "bucket-bytes", always().atLeastOne().orElse("25MB"),
+                               llvm::cl::desc("maximum size of a bucket of parameters"),
                                llvm::cl::init(ByteSize{25000000})};
   Option<ByteSize> persistUnder{
       parent, "persist-under", appliesIf(needs::givenStage, needs::stage3),
-      llvm::cl::desc("stage 3: do not shard parameters smaller than this (0)"),
+      llvm::cl::desc("stage 3: do not shard parameters smaller than this"),
       llvm::cl::init(ByteSize{0})};
   WordOption<OrAuto<MicroBatchOrder>> microBatchOrder{
       parent,
@@ -68,8 +77,7 @@ struct PlaceOptions : Group {
       appliesIf(needs::training, needs::microBatches),
       llvm::cl::desc("run each micro-batch as a whole (horizontal), or each part of the step for "
                      "all micro-batches, which fetches parameters once a step but saves the "
-                     "activations of all of them (vertical); auto: chosen within a budget "
-                     "(horizontal)"),
+                     "activations of all of them (vertical); auto: chosen within a budget"),
       llvm::cl::init(OrAuto<MicroBatchOrder>(MicroBatchOrder::Horizontal)),
       llvm::cl::value_desc("horizontal|vertical|auto")};
 };
@@ -83,22 +91,21 @@ struct OffloadOptions : Group {
   WordOption<OrAuto<Tier>> params{
       parent, "offload-params",
       llvm::cl::desc("tier of parameters between their uses: device, host or nvme, sharded over "
-                     "ranks (stage 3); auto: chosen within a budget (device)"),
+                     "ranks (stage 3); auto: chosen within a budget"),
       llvm::cl::init(OrAuto<Tier>(Tier::Device)), llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> gradients{
       parent,
       "offload-gradients",
       appliesIf(needs::training),
-      llvm::cl::desc("tier of summed gradients until the update; auto: chosen within a budget "
-                     "(device)"),
+      llvm::cl::desc("tier of summed gradients until the update; auto: chosen within a budget"),
       llvm::cl::init(OrAuto<Tier>(Tier::Device)),
       llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> optimizer{
       parent,
       "offload-optimizer",
-      appliesIf(needs::training),
+      appliesIf(needs::training).inShort("Fit into memory", "tier of optimizer state"),
       llvm::cl::desc("tier of optimizer state; on host and nvme the host's cores run the update; "
-                     "auto: chosen within a budget (device)"),
+                     "auto: chosen within a budget"),
       llvm::cl::init(OrAuto<Tier>(Tier::Device)),
       llvm::cl::value_desc("tier")};
   WordOption<OrAuto<Tier>> activations{
@@ -107,7 +114,7 @@ struct OffloadOptions : Group {
       appliesIf(needs::training),
       llvm::cl::desc(
           "tier of activations that are saved for backward: device, host or nvme; auto: decided "
-          "for each value, together with recomputation, within a budget (device)"),
+          "for each value, together with recomputation, within a budget"),
       llvm::cl::init(OrAuto<Tier>(Tier::Device)),
       llvm::cl::value_desc("tier")};
 
@@ -134,24 +141,29 @@ struct OffloadOptions : Group {
 struct PlanOptions : Group {
   using Group::Group;
 
-  Option<ByteSize> memoryBudget{parent, "memory-budget", appliesIf(needs::ownBudgets),
-                                llvm::cl::desc("maximum device bytes per rank: choose the fastest "
-                                               "plan that fits by the cost model, or fail"),
-                                llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> memoryBudget{
+      parent, "memory-budget",
+      appliesIf(needs::ownBudgets)
+          .atLeastOne()
+          .orElse("")
+          .inShort("Fit into memory", "bytes of a rank: the fastest plan that fits"),
+      llvm::cl::desc("maximum device bytes per rank: choose the fastest "
+                     "plan that fits by the cost model, or fail"),
+      llvm::cl::init(ByteSize{0})};
   Option<ByteSize> ramBudget{
-      parent, "ram-budget",
+      parent, "ram-budget", always().atLeastOne().orElse(""),
       llvm::cl::desc(
           "CPU ranks: maximum bytes of memory that a process with all ranks of a machine "
           "takes, with the runtime and its libraries, instead of --memory-budget and "
           "--host-budget: what is offloaded to the host stays in this memory"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> hostBudget{
-      parent, "host-budget", appliesIf(needs::ownBudgets),
-      llvm::cl::desc("maximum bytes of host memory per rank for offloaded values (0: no limit)"),
+      parent, "host-budget", appliesIf(needs::ownBudgets).atLeastOne().orElse("0: no limit"),
+      llvm::cl::desc("maximum bytes of host memory per rank for offloaded values"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> nvmeBudget{
-      parent, "nvme-budget",
-      llvm::cl::desc("maximum bytes of the disk per rank for offloaded values (0: no limit)"),
+      parent, "nvme-budget", always().atLeastOne().orElse("0: no limit"),
+      llvm::cl::desc("maximum bytes of the disk per rank for offloaded values"),
       llvm::cl::init(ByteSize{0})};
   Option<double> offloadGain{
       parent, "offload-gain",
@@ -160,22 +172,25 @@ struct PlanOptions : Group {
           "and another one fits"),
       llvm::cl::init(10)};
   Option<ByteSize> activationBudget{
-      parent, "activation-budget", appliesIf(needs::training),
+      parent, "activation-budget", appliesIf(needs::training).atLeastOne().orElse(""),
       llvm::cl::desc("maximum bytes of the memory budget for inputs and for activations that are "
                      "saved for backward"),
       llvm::cl::init(ByteSize{0})};
   Option<ByteSize> prefetchBytes{
-      parent, "prefetch-bytes",
+      parent, "prefetch-bytes", always().orElse("0; for GPUs --bucket-bytes"),
       llvm::cl::desc("bytes that may be added to the peak of live bytes so that gathers start "
-                     "early and gradients are reduced beside kernels (0; for GPUs --bucket-bytes)"),
+                     "early and gradients are reduced beside kernels"),
       llvm::cl::init(ByteSize{0})};
-  WordOption<ZeroMode> zero{parent, "zero", appliesIf(needs::training),
-                            llvm::cl::desc("with a budget: auto chooses stage, parameters that are "
-                                           "not sharded, buckets and recomputation together")};
+  WordOption<ZeroMode> zero{
+      parent, "zero",
+      appliesIf(needs::training)
+          .inShort("Fit into memory", "with a budget: choose the stage as well"),
+      llvm::cl::desc("with a budget: auto chooses stage, parameters that are "
+                     "not sharded, buckets and recomputation together")};
   Option<std::string> machine{
-      parent, "machine", appliesIf(needs::timedPlan),
+      parent, "machine", appliesIf(needs::timedPlan).orElse("cpu, for GPUs h100"),
       llvm::cl::desc("the machine whose speed plans assume: a preset or a file "
-                     "written by zero-run --calibrate (cpu, for GPUs h100)"),
+                     "written by zero-run --calibrate"),
       llvm::cl::value_desc("name|file")};
   Option<std::string> profile{
       parent, "profile", appliesIf(needs::timedPlan),
@@ -183,12 +198,12 @@ struct PlanOptions : Group {
                      "instead of those that --machine gives"),
       llvm::cl::value_desc("report.json")};
   Option<ByteSize> diskRead{
-      parent, "disk-read",
+      parent, "disk-read", always().orElse("0: as --machine says"),
       llvm::cl::desc("read bandwidth of the disk of the nvme tier in bytes per second, for all "
-                     "ranks together (0: as --machine says)"),
+                     "ranks together"),
       llvm::cl::init(ByteSize{0})};
-  Option<ByteSize> diskWrite{parent, "disk-write",
-                             llvm::cl::desc("write bandwidth of that disk (0: as --machine says)"),
+  Option<ByteSize> diskWrite{parent, "disk-write", always().orElse("0: as --machine says"),
+                             llvm::cl::desc("write bandwidth of that disk"),
                              llvm::cl::init(ByteSize{0})};
 
   bool isAuto() const { return zero == ZeroMode::Auto; }
@@ -210,11 +225,11 @@ struct PartitionOptions : Group {
   WordOption<GradReduce> gradReduce{
       parent, "grad-reduce", appliesIf(needs::training, needs::lateSums, needs::microBatches),
       llvm::cl::desc("stages 0 and 1, or a vertical order of micro-batches: sum gradients over "
-                     "ranks after the last micro-batch or after each (last)"),
+                     "ranks after the last micro-batch or after each"),
       llvm::cl::init(GradReduce::Last)};
   WordOption<Precision> reduceDtype{
       parent, "reduce-dtype", appliesIf(needs::training, needs::bits16),
-      llvm::cl::desc("element type in which 16-bit gradients are summed over ranks (fp32)"),
+      llvm::cl::desc("element type in which 16-bit gradients are summed over ranks"),
       llvm::cl::init(Precision::F32)};
   Option<bool> reshardRecomputed{
       parent, "reshard-recomputed", appliesIf(needs::training, needs::stage3, needs::recomputation),

@@ -3,6 +3,7 @@
 #ifndef ZERO_PIPELINES_OPTIONS_STEP_H
 #define ZERO_PIPELINES_OPTIONS_STEP_H
 
+#include "runtime/format/limits.h"
 #include "zero/Optimizers/Schedule.h"
 #include "zero/Pipelines/OptimizerFlags.h"
 #include "zero/Pipelines/Options/Group.h"
@@ -16,17 +17,17 @@ struct StepOptions : Group {
 
   Option<std::string> optimizer{parent,
                                 "optimizer",
-                                ofStep(),
+                                ofStep().inShort("Optimizer", "adamw, sgd, lamb, ... (adamw)"),
                                 llvm::cl::desc(optimizerNames()),
                                 llvm::cl::init("adamw"),
                                 llvm::cl::value_desc("name")};
   OptimizerFlags hyperparameters{parent};
   ListOption<std::string> noDecay{
-      parent, "no-decay", ofStep(needs::training),
+      parent, "no-decay", ofStep(needs::training, needs::decay).checked(valid::noDecay),
       llvm::cl::desc("no weight decay for parameters that match these globs"),
       llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> paramGroups{
-      parent, "param-group", ofStep(needs::training),
+      parent, "param-group", ofStep(needs::training).checked(valid::paramGroups),
       llvm::cl::desc("settings of parameters that match a glob: weight-decay=X, lr-scale=Y or "
                      "both, joined by ':'; the first matching group applies"),
       llvm::cl::value_desc("pattern:key=X,...")};
@@ -34,37 +35,46 @@ struct StepOptions : Group {
       parent, "lr-schedule", ofStep(needs::training),
       llvm::cl::desc("learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),
       llvm::cl::init(ScheduleKind::Constant)};
-  Option<uint64_t> warmupSteps{parent,
-                               "warmup-steps",
-                               ofStep(needs::training),
-                               llvm::cl::desc("steps in which the learning rate rises from 0"),
-                               llvm::cl::init(0),
-                               llvm::cl::value_desc("N")};
+  Option<uint64_t> warmupSteps{
+      parent,
+      "warmup-steps",
+      ofStep(needs::training).fromDeepSpeed("scheduler.params.warmup_num_steps"),
+      llvm::cl::desc("steps in which the learning rate rises from 0"),
+      llvm::cl::init(0),
+      llvm::cl::value_desc("N")};
   Option<uint64_t> totalSteps{
       parent,
       "total-steps",
-      ofStep(needs::training),
+      ofStep(needs::training).orElse("").fromDeepSpeed("scheduler.params.total_num_steps"),
       llvm::cl::desc("linear, cosine: step after which the learning rate is constant"),
       llvm::cl::init(0),
       llvm::cl::value_desc("N")};
   Option<double> minLearningRate{
-      parent, "min-lr-ratio", ofStep(needs::training),
-      llvm::cl::desc("linear, cosine: final learning rate as a fraction of --lr (0)"),
+      parent, "min-lr-ratio",
+      ofStep(needs::training).fromDeepSpeed("scheduler.params.cos_min_ratio"),
+      llvm::cl::desc("linear, cosine: final learning rate as a fraction of --lr"),
       llvm::cl::init(0.0)};
-  Option<double> clipNorm{
-      parent, "clip-norm", ofStep(needs::training),
-      llvm::cl::desc("scale gradients down to this global norm (0: do not clip)"),
-      llvm::cl::init(0.0)};
+  Option<double> clipNorm{parent, "clip-norm",
+                          ofStep(needs::training)
+                              .notNegative()
+                              .orElse("0: do not clip")
+                              .fromDeepSpeed("gradient_clipping")
+                              .inShort("Optimizer", "largest global norm of the gradients"),
+                          llvm::cl::desc("scale gradients down to this global norm"),
+                          llvm::cl::init(0.0)};
   WordOption<NonFinite> nonFinite{
       parent, "nonfinite",
       llvm::cl::desc("a step of which a gradient is NaN or infinite: stop, with the name of the "
-                     "parameter, or skip, which changes no state; fp16 always skips (stop)"),
+                     "parameter, or skip, which changes no state; fp16 always skips"),
       llvm::cl::init(NonFinite::Stop)};
   Option<uint64_t> microBatches{
       parent,
       "micro-batches",
-      appliesIf(needs::training),
-      llvm::cl::desc("micro-batches whose gradients one step accumulates (1)"),
+      appliesIf(needs::training)
+          .from(1, rt::kMostMicroBatches)
+          .fromDeepSpeed("gradient_accumulation_steps")
+          .inShort("Partition", "micro-batches of a step (1)"),
+      llvm::cl::desc("micro-batches whose gradients one step accumulates"),
       llvm::cl::init(1),
       llvm::cl::value_desc("N")};
 
@@ -80,14 +90,14 @@ struct ShapeOptions : Group {
   using Group::Group;
 
   Option<ByteSize> logitsBytes{parent, "logits-bytes",
+                               always().orElse("0: 8 MiB, but at least 256 rows; on GPUs 256 MiB"),
                                llvm::cl::desc("maximum bytes of logits of the loss at a time, in "
-                                              "tiles of rows (0: 8 MiB, but at least 256 rows; "
-                                              "on GPUs 256 MiB)"),
+                                              "tiles of rows"),
                                llvm::cl::init(ByteSize{0})};
   WordOption<Recompute> recompute{
       parent, "recompute",
       llvm::cl::desc("values that backward recomputes instead of saving them in forward: cheap "
-                     "(elementwise ops and row normalizations) or none (cheap)"),
+                     "(elementwise ops and row normalizations) or none"),
       llvm::cl::init(Recompute::Cheap)};
 };
 
@@ -95,23 +105,22 @@ struct ShapeOptions : Group {
 struct KernelOptions : Group {
   using Group::Group;
 
-  WordOption<Device> device{parent, "device",
-                            llvm::cl::desc("device of the kernels: cpu or cuda (cpu)"),
+  WordOption<Device> device{parent, "device", llvm::cl::desc("device of the kernels: cpu or cuda"),
                             llvm::cl::init(Device::Cpu)};
   Option<unsigned> threadsPerRank{
       parent,
       "threads-per-rank",
-      appliesIf(needs::cpuRanks),
-      llvm::cl::desc("threads of a rank that the workspace is planned for (1); matrix products "
+      appliesIf(needs::cpuRanks).from(1, rt::kMostThreads),
+      llvm::cl::desc("threads of a rank that the workspace is planned for; matrix products "
                      "with another number of threads differ in the last bits"),
       llvm::cl::init(1),
       llvm::cl::value_desc("N")};
   Option<std::string> targetCpu{
       parent,
       "target-cpu",
-      appliesIf(needs::cpuKernels),
+      appliesIf(needs::cpuKernels).checked(valid::targetCpu),
       llvm::cl::desc("processor of the kernels: native, a level such as x86-64-v3, or a processor "
-                     "such as znver4 (native)"),
+                     "such as znver4"),
       llvm::cl::init("native"),
       llvm::cl::value_desc("cpu")};
 };

@@ -1,8 +1,12 @@
-//===- AppliesIf.cpp - conditions of options ------------------------------===//
+//===- About.cpp - conditions and checks of options -----------------------===//
 
+#include "zero/Codegen/TargetCpu.h"
+#include "zero/Optimizers/Optimizer.h"
+#include "zero/Options/MeshAxes.h"
 #include "zero/Pipelines/PhaseOptions.h"
 
-#include "llvm/Support/Format.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 
@@ -13,16 +17,8 @@ static std::string textIf(bool isInTheWay, const Twine &text) {
 }
 
 /// "--precision=fp32".
-template <typename T>
-static std::string textOf(const phase::Group::Option<T> &option) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "--" << option.ArgStr << "=";
-  if constexpr (std::is_same_v<T, double>)
-    os << llvm::format("%g", option.getValue());
-  else
-    os << option.getValue();
-  return text;
+static std::string textOf(const auto &option) {
+  return ("--" + option.ArgStr + "=" + option.text()).str();
 }
 
 namespace needs {
@@ -115,6 +111,17 @@ std::string timedPlan(const PhaseOptions &options, StringRef) {
                             "or --prefetch-bytes");
 }
 
+std::string decay(const PhaseOptions &options, StringRef) {
+  if (!findOptimizer(options.step.optimizer))
+    return "";
+  std::string wrong;
+  for (const std::string &text : options.step.paramGroups)
+    if (auto group = parseParameterGroup(text, wrong); group && group->weightDecay.value_or(0) != 0)
+      return "";
+  return textIf(Settings(options.step.optimizerOptions()).number(kWeightDecay) == 0,
+                "--weight-decay=0");
+}
+
 std::string hyperparameter(const PhaseOptions &options, StringRef name) {
   const OptimizerDefinition *definition = findOptimizer(options.step.optimizer);
   return definition && !definition->find(name)
@@ -123,5 +130,40 @@ std::string hyperparameter(const PhaseOptions &options, StringRef name) {
 }
 
 } // namespace needs
+
+namespace valid {
+
+std::string dataRoot(const PhaseOptions &options) {
+  const std::string &path = options.import.dataRoot;
+  return textIf(!llvm::sys::fs::is_directory(path), ": '" + path + "' is not a directory");
+}
+
+std::string mesh(const PhaseOptions &options) {
+  MeshAxes axes;
+  const std::string wrong = parseMesh(options.shard.mesh, axes);
+  return textIf(!wrong.empty(), ": " + wrong);
+}
+
+std::string noDecay(const PhaseOptions &options) {
+  for (const std::string &text : options.step.noDecay)
+    if (auto pattern = llvm::GlobPattern::create(text); !pattern)
+      return ": '" + text + "': " + llvm::toString(pattern.takeError());
+  return "";
+}
+
+std::string paramGroups(const PhaseOptions &options) {
+  std::string wrong;
+  for (const std::string &text : options.step.paramGroups)
+    if (!parseParameterGroup(text, wrong))
+      return ": " + wrong;
+  return "";
+}
+
+std::string targetCpu(const PhaseOptions &options) {
+  const std::string &cpu = options.kernels.targetCpu, expected = checkTargetCpu(cpu);
+  return textIf(!expected.empty(), ": expected " + expected + ", got '" + cpu + "'");
+}
+
+} // namespace valid
 
 } // namespace zero
