@@ -11,6 +11,8 @@ usage: check-docs.py [FILE...]
 - Words that have a plainer equivalent (WORDS) are not used outside of code.
 - docs/README.md and docs/design/decisions/README.md list all pages beside and below them.
 - docs/reference/c-api.md names every function of the headers in zero_rt/.
+- docs/reference/config.md names every key of DeepSpeed that an option or a flag takes.
+- Each page of docs/contributing ends with the date and the commit at which it was followed.
 - docs/design/layout.md names every directory of lib/, lib/Transforms/ and dialects/.
 - Every promise of docs/design/promises.md names a test, and tests that are named there exist.
 - Each record of docs/design/decisions names, after **Holds.**, files and symbols that occur there.
@@ -57,6 +59,7 @@ FLAG = re.compile(r"`(--[a-z][\w-]*\w)(?![\w*-])")
 FLAGS_PAGE = ROOT / "docs/reference/flags.md"
 # A path of the repository and a symbol in that file.
 PLACE = re.compile(r"`([^`]+)`:\s+`([^`]+)`")
+FOLLOWED = re.compile(r"Followed on \d{4}-\d\d-\d\d at [0-9a-f]{7,40}\.")
 DECISIONS = ROOT / "docs/design/decisions"
 LINK = re.compile(r"\[[^][]*\]\(\s*([^()\s]+)(?:\s+\"[^\"]*\")?\s*\)")
 
@@ -224,6 +227,20 @@ def check_c_api(page):
             yield 1, f"does not name {function}()"
 
 
+def check_config(page):
+    text = page.read_text()
+    for source in (*ROOT.glob("include/zero/Pipelines/Options/*.h"), *ROOT.glob("tools/zeroc/*.cpp")):
+        for key in re.findall(r'fromDeepSpeed\("([\w.]+)"\)', source.read_text()):
+            if f"`{key}`" not in text:
+                yield 1, f"does not name {key}"
+
+
+def check_followed(page):
+    lines = page.read_text().splitlines()
+    if not FOLLOWED.fullmatch(lines[-1]):
+        yield len(lines), "expected a line 'Followed on 2026-11-29 at COMMIT.'"
+
+
 def check_layout(page):
     """Checks that the page names the directories in which a model is compiled."""
     text = page.read_text()
@@ -284,6 +301,10 @@ def main():
             problems += [(index, *problem) for problem in check_index(index)]
         c_api = ROOT / "docs/reference/c-api.md"
         problems += [(c_api, *problem) for problem in check_c_api(c_api)]
+        config = ROOT / "docs/reference/config.md"
+        problems += [(config, *problem) for problem in check_config(config)]
+        for page in sorted(ROOT.glob("docs/contributing/*.md")):
+            problems += [(page, *problem) for problem in check_followed(page)]
         layout, promises = ROOT / "docs/design/layout.md", ROOT / "docs/design/promises.md"
         problems += [(layout, *problem) for problem in check_layout(layout)]
         problems += [(promises, *problem) for problem in check_promises(promises)]

@@ -63,7 +63,8 @@ def main():
     arguments = parser.parse_args()
     root, name = arguments.root, arguments.name
     check_class_name(name, "Gudermann")
-    lowName = name[0].lower() + name[1:]
+    # An acronym in front is one word: lrnGradient.
+    lowName = re.sub(r"^[A-Z]+(?![a-z])|^[A-Z]", lambda word: word[0].lower(), name)
     words = {"name": name, "lowName": lowName, "title": title_of(name)}
     words["lower"] = signature(f"static LogicalResult lower{name}", "onnx::NodeOp node",
                                "ValueRange inputs", "OpBuilder &builder", "Lowered &lowered")
