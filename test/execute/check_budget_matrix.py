@@ -1,12 +1,13 @@
 """What the planner says about budgets, tried: what it accepts fits, what it names fits, and less
 does not, or takes longer.
 
-usage: check_budget_matrix.py DATA WORK [all]
+usage: check_budget_matrix.py DATA WORK [MODEL...]
 
 Of each set of flags and budgets: if there is a plan, it keeps the budgets, and 99 % of what it takes
 is refused or gives a plan that is not faster. If there is none, the budget that the error names has
 a plan and 99 % of it has none, and the first of the options that it lists has the plan that it says.
-all: 60 sets on three models, one of 354 million parameters (GPT), else a few on small models.
+21 sets for each MODEL (gpt2-tiny, gpt2-mini, gpt-354m), else a few on gpt2-tiny. Prints each set as
+it is done: one of gpt-354m takes minutes.
 """
 
 import json
@@ -129,24 +130,25 @@ def check_model(checks, name, model, ways, parts):
                 check_plan(checks, label, model, flags, budgets, plan)
             else:
                 check_refusal(checks, label, model, flags, budgets, error)
+            print(f"{label}: {'a plan' if plan else 'refused'}, {checks.held} checks hold, "
+                  f"{len(checks.failed)} fail", flush=True)
     print(f"{name}: {tried} sets, {refused} refused, at most {model.slowest:.1f} s")
 
 
 def main():
-    data, work, *everything = sys.argv[1:]
+    data, work, *names = sys.argv[1:]
     work = Path(work)
     work.mkdir(parents=True, exist_ok=True)
     checks = Checks()
-    models = {"gpt2-tiny": Path(data, "gpt2-tiny", "model.onnx")}
-    if everything:
-        models["gpt2-mini"] = Path(data, "gpt2-mini", "model.onnx")
-        models["gpt-354m"] = work / "gpt.onnx"
-        run_tool("zero-translate", "--make-gpt=layers=24,width=1024,heads=16,vocabulary=50304,"
-                 "sequence=128,batch=1", "-o", models["gpt-354m"])
-    for name, path in models.items():
-        flags = ["--optimizer=adamw", *(["--init=normal:0.02"] if name == "gpt-354m" else [])]
-        check_model(checks, name, Model(path, work, flags), WAYS if everything else WAYS[:3],
-                    PARTS if everything else PARTS[1:])
+    for name in names or ["gpt2-tiny"]:
+        path, flags = Path(data, name, "model.onnx"), ["--optimizer=adamw"]
+        if name == "gpt-354m":
+            path = work / "gpt.onnx"
+            flags.append("--init=normal:0.02")
+            run_tool("zero-translate", "--make-gpt=layers=24,width=1024,heads=16,"
+                     "vocabulary=50304,sequence=128,batch=1", "-o", path)
+        check_model(checks, name, Model(path, work, flags), WAYS if names else WAYS[:3],
+                    PARTS if names else PARTS[1:])
     checks.finish()
 
 
