@@ -61,7 +61,8 @@ private:
   }
 
   mutable std::mutex mutex;
-  /// The versions of the operators that were asked for or added, by name and domain.
+  /// Definitions by operator, domain and version: those of operators that were looked up, and those
+  /// that were added.
   mutable std::map<std::string, std::map<std::string, std::map<int, pb::OpSchema>>> defined;
   std::vector<pb::OpSchema> added; ///< those that are not shared yet
 };

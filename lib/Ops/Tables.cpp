@@ -15,6 +15,20 @@ bool isProduct(onnx::NodeOp node) {
   return def && def->kind == Kind::Product;
 }
 
+std::optional<Factor> outputFactor(onnx::NodeOp node, unsigned operand) {
+  if (!computes(node, Function::Product) || operand > 1 || node.getInputs().size() < 2)
+    return std::nullopt;
+  for (const Factor &factor : factorsOf(node))
+    if (factor.operands[operand] >= 0 && factor.operands[1 - operand] < 0 && factor.results[0] >= 0)
+      return factor;
+  return std::nullopt;
+}
+
+bool isView(onnx::NodeOp node) {
+  const OpDef *def = node ? lookup(node) : nullptr;
+  return def && def->kind == Kind::View;
+}
+
 bool readsTable(OpOperand &use) {
   auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
   if (!node || !node.is(op::Gather) || use.getOperandNumber() != 0)

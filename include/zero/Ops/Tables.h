@@ -6,12 +6,22 @@
 #ifndef ZERO_OPS_TABLES_H
 #define ZERO_OPS_TABLES_H
 
-#include "dialects/Onnx/Onnx.h"
+#include "zero/Ops/Factors.h"
+
+#include <optional>
 
 namespace zero::ops {
 
 /// Whether `node` is a product of matrices.
 bool isProduct(onnx::NodeOp node);
+
+/// The factor of operand `operand` of a product that its result has, and the other multiplicand has
+/// not: rows of a matrix on the left, columns of one on the right, output channels of a
+/// convolution. Nothing if there is none, or if `node` is no product.
+std::optional<Factor> outputFactor(onnx::NodeOp node, unsigned operand);
+
+/// Whether `node` only gives the elements of its first operand another shape; false if it is null.
+bool isView(onnx::NodeOp node);
 
 /// Whether `use` is a table of which a Gather takes rows.
 bool readsTable(mlir::OpOperand &use);

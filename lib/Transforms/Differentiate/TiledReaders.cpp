@@ -5,7 +5,6 @@
 #include "dialects/Onnx/OwnOperators.h"
 #include "zero/Ops/CallAttrs.h"
 #include "zero/Ops/Concat.h"
-#include "zero/Ops/Factors.h"
 #include "zero/Ops/Function.h"
 #include "zero/Ops/Tables.h"
 
@@ -15,17 +14,12 @@ using namespace mlir;
 
 namespace zero {
 
-/// The factor of a product's weights that its result has, and the other multiplicand has not: rows
-/// of a matrix on the left, columns of one on the right, output channels of a convolution.
+/// The factor along which the product of `use` is tiled.
 static std::optional<ops::Factor> productFactor(OpOperand &use) {
   auto node = cast<onnx::NodeOp>(use.getOwner());
-  const unsigned operand = use.getOperandNumber();
-  if (operand > 1 || node.getInputs().size() < 2 || node.getInputs()[0] == node.getInputs()[1])
+  if (node.getInputs().size() > 1 && node.getInputs()[0] == node.getInputs()[1])
     return std::nullopt;
-  for (const ops::Factor &factor : ops::factorsOf(node))
-    if (factor.operands[operand] >= 0 && factor.operands[1 - operand] < 0 && factor.results[0] >= 0)
-      return factor;
-  return std::nullopt;
+  return ops::outputFactor(node, use.getOperandNumber());
 }
 
 std::optional<int64_t> tileAxis(OpOperand &use) {

@@ -6,7 +6,8 @@
 #include "ConstantRoles.h"
 
 #include "zero/Analysis/ConstantNames.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Function.h"
+#include "zero/Ops/Tables.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -80,11 +81,7 @@ void ConstantRoles::walkForward(Operation &op) {
 }
 
 /// Whether `op` gives elements of its operand another shape.
-static bool isView(Operation *op) {
-  auto node = dyn_cast<onnx::NodeOp>(op);
-  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
-  return def && def->kind == ops::Kind::View;
-}
+static bool isView(Operation *op) { return ops::isView(dyn_cast<onnx::NodeOp>(op)); }
 
 /// Whether `use` hands its operand on to a Softmax without mixing it: moved,
 /// added, selected, or scaled by one number.

@@ -2,7 +2,9 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Function.h"
+#include "zero/Ops/NodeBuilder.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Kernels/Passes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -50,8 +52,7 @@ static void replaceReads(Value value, llvm::function_ref<Value(OpBuilder &)> mak
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
     Operation *reader = use.getOwner();
     auto node = dyn_cast<onnx::NodeOp>(reader);
-    if (const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
-        def && def->kind == ops::Kind::View) {
+    if (ops::isView(node)) {
       replaceReads(node.getResult(0), [&](OpBuilder &builder) -> Value {
         Value made = make(builder);
         Operation *clone = builder.clone(*node);

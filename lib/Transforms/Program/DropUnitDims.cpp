@@ -12,6 +12,7 @@
 
 #include "zero/Ops/Axes.h"
 #include "zero/Ops/NodeBuilder.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Program/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,8 +44,7 @@ static std::optional<SmallVector<int64_t>> keptDims(ArrayRef<int64_t> shape,
 /// The operand of the view that makes `value`; null if none does.
 static Value beforeReshape(Value value) {
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  const ops::OpDef *def = node ? ops::lookup(node) : nullptr;
-  return def && def->kind == ops::Kind::View ? node.getInputs().front() : Value();
+  return ops::isView(node) ? node.getInputs().front() : Value();
 }
 
 /// The dimensions of `shape` without leading ones of extent one, as long as it has more than usual.

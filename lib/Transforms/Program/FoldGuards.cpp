@@ -1,7 +1,9 @@
 //===- FoldGuards.cpp - drop guards that results have, too ----------------===//
 
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Function.h"
+#include "zero/Ops/NodeBuilder.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Program/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,8 +21,7 @@ namespace zero {
 /// `value` before nodes that only change its shape or copy its only element.
 static Value scalarSource(Value value) {
   while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
-    const ops::OpDef *def = ops::lookup(node);
-    if (!ops::computes(node, ops::Function::Broadcast) && !(def && def->kind == ops::Kind::View))
+    if (!ops::computes(node, ops::Function::Broadcast) && !ops::isView(node))
       break;
     value = node.getInputs().front();
   }

@@ -173,15 +173,6 @@ void ShardPlan::tryBlock(Value value, const Cut &cut, StringRef what) {
   }
 }
 
-/// The dimension of the weights of a product that the result has, and the first operand has not:
-/// the columns of a matrix, the output channels of a convolution.
-static std::optional<Cut> columnsOf(onnx::NodeOp product) {
-  for (const ops::Factor &factor : ops::factorsOf(product))
-    if (factor.operands[0] < 0 && factor.operands[1] >= 0 && factor.results[0] >= 0)
-      return Cut{factor.operands[1]};
-  return std::nullopt;
-}
-
 void ShardPlan::choose() {
   SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
   for (onnx::NodeOp node : nodes)
@@ -192,12 +183,10 @@ void ShardPlan::choose() {
   for (auto parameter : module.getOps<ParameterOp>())
     tryTable(parameter);
   for (onnx::NodeOp node : nodes) {
-    if (!ops::computes(node, ops::Function::Product) || node.getInputs().size() < 2)
-      continue;
-    ParameterOp weight = parameterOf(node.getInputs()[1]);
-    std::optional<Cut> columns = columnsOf(node);
-    if (weight && columns && !chosen.contains(weight.getSymNameAttr()))
-      tryBlock(node.getInputs()[1], *columns, node.describe());
+    std::optional<ops::Factor> columns = ops::outputFactor(node, 1);
+    ParameterOp weight = columns ? parameterOf(node.getInputs()[1]) : ParameterOp();
+    if (weight && !chosen.contains(weight.getSymNameAttr()))
+      tryBlock(node.getInputs()[1], Cut{columns->operands[1]}, node.describe());
   }
 }
 
