@@ -110,7 +110,7 @@ static LogicalResult verifyOperands(EmitError emitError, Attribute call, ArrayAt
 
 LogicalResult LibraryAttr::verify(EmitError emitError, Attribute call, ArrayAttr stored,
                                   Type operands) {
-  if (!isa<MatmulAttr, ConvolutionAttr, AttentionAttr>(call))
+  if (!isa<CallAttrInterface>(call))
     return emitError() << "expected #zero.matmul, #zero.convolution or #zero.attention, got "
                        << call;
   if (stored && !llvm::all_of(stored, llvm::IsaPred<TypeAttr>))

@@ -1,12 +1,15 @@
 //===- LibraryCalls.td - attributes of kernels that are library calls -------===//
 //
 // Each attribute has the fields of the message of its name in runtime/format/executable.proto,
-// which documents them. Strides are in elements.
+// which documents them: what converts one to the other goes through the fields by their names.
+// Strides are in elements.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ZERO_LIBRARYCALLS_TD
 #define DIALECTS_ZERO_LIBRARYCALLS_TD
+
+include "dialects/Zero/ZeroInterfaces.td"
 
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/EnumAttr.td"
@@ -36,7 +39,22 @@ def Zero_MaskKind : I32EnumAttr<"MaskKind", "how an operand masks the scores of 
 
 def Zero_Flag : DefaultValuedParameter<"bool", "false">;
 
-def Zero_MatmulAttr : Zero_Attr<"Matmul", "matmul"> {
+class Zero_CallAttr<string name, string mnemonic, dag fields> :
+    Zero_Attr<name, mnemonic, [DeclareAttrInterfaceMethods<Zero_CallAttrInterface, ["visitFields"]>]> {
+  let parameters = fields;
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDefinition = "void $cppClass::visitFields(::zero::FieldVisitor visit) const {\n"
+      # !interleave(!foreach(i, !range(!size(fields)),
+          "  visit(\"" # !getdagname(fields, i) # "\", ::zero::fieldOf(getImpl()->"
+          # !getdagname(fields, i) # "));\n"), "") # "}\n";
+}
+
+def Zero_MatmulAttr : Zero_CallAttr<"Matmul", "matmul",
+    (ins "int64_t":$m, "int64_t":$n, "int64_t":$k, "::mlir::DenseI64ArrayAttr":$batch,
+         "::mlir::DenseI64ArrayAttr":$a_strides, "::mlir::DenseI64ArrayAttr":$b_strides,
+         "::mlir::DenseI64ArrayAttr":$c_strides, "::mlir::FloatAttr":$alpha, Zero_Flag:$bias,
+         Zero_Flag:$accumulate, Zero_Flag:$residual, Zero_Flag:$reorder_b)> {
   let summary = "A matrix product: C = alpha A B, plus a bias and a residual";
   let description = [{
     A is `m` x `k`, B `k` x `n` and C `m` x `n`, for each element of `batch`. The strides
@@ -51,17 +69,15 @@ def Zero_MatmulAttr : Zero_Attr<"Matmul", "matmul"> {
                  alpha = 1.000000e+00 : f32, bias = true>
     ```
   }];
-  let parameters = (ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
-                        "::mlir::DenseI64ArrayAttr":$batch, "::mlir::DenseI64ArrayAttr":$a_strides,
-                        "::mlir::DenseI64ArrayAttr":$b_strides,
-                        "::mlir::DenseI64ArrayAttr":$c_strides, "::mlir::FloatAttr":$alpha,
-                        Zero_Flag:$bias, Zero_Flag:$accumulate, Zero_Flag:$residual,
-                        Zero_Flag:$reorder_b);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
 }
 
-def Zero_ConvolutionAttr : Zero_Attr<"Convolution", "convolution"> {
+def Zero_ConvolutionAttr : Zero_CallAttr<"Convolution", "convolution",
+    (ins "::zero::ConvolutionDirection":$direction, "int64_t":$batch, "int64_t":$groups,
+         "int64_t":$in_channels, "int64_t":$out_channels, "::mlir::DenseI64ArrayAttr":$input,
+         "::mlir::DenseI64ArrayAttr":$output, "::mlir::DenseI64ArrayAttr":$kernel,
+         "::mlir::DenseI64ArrayAttr":$strides, "::mlir::DenseI64ArrayAttr":$dilations,
+         "::mlir::DenseI64ArrayAttr":$pads_begin, "::mlir::DenseI64ArrayAttr":$pads_end,
+         Zero_Flag:$bias)> {
   let summary = "A convolution, or one of its gradients";
   let description = [{
     `input`, `output`, `kernel`, `strides`, `dilations`, `pads_begin` and `pads_end` have one
@@ -70,22 +86,22 @@ def Zero_ConvolutionAttr : Zero_Attr<"Convolution", "convolution"> {
     gradient of the result and the weights, those of `backward_weights` the gradient of the
     result and the image.
   }];
-  let parameters = (ins "::zero::ConvolutionDirection":$direction, "int64_t":$batch,
-                        "int64_t":$groups, "int64_t":$in_channels, "int64_t":$out_channels,
-                        "::mlir::DenseI64ArrayAttr":$input, "::mlir::DenseI64ArrayAttr":$output,
-                        "::mlir::DenseI64ArrayAttr":$kernel, "::mlir::DenseI64ArrayAttr":$strides,
-                        "::mlir::DenseI64ArrayAttr":$dilations,
-                        "::mlir::DenseI64ArrayAttr":$pads_begin,
-                        "::mlir::DenseI64ArrayAttr":$pads_end, Zero_Flag:$bias);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Floating-point operations: two for each product of a weight with an element of the batch.
     int64_t countFlops() const;
   }];
 }
 
-def Zero_AttentionAttr : Zero_Attr<"Attention", "attention"> {
+def Zero_AttentionAttr : Zero_CallAttr<"Attention", "attention",
+    (ins "::zero::AttentionDirection":$direction, "int64_t":$batch, "int64_t":$heads,
+         "int64_t":$groups, "int64_t":$queries, "int64_t":$keys, "int64_t":$width,
+         "int64_t":$value_width, "::mlir::DenseI64ArrayAttr":$q_strides,
+         "::mlir::DenseI64ArrayAttr":$k_strides, "::mlir::DenseI64ArrayAttr":$v_strides,
+         "::mlir::DenseI64ArrayAttr":$o_strides, Zero_Flag:$packed,
+         "::mlir::DenseI64ArrayAttr":$offsets, "::mlir::FloatAttr":$scale, Zero_Flag:$causal,
+         "int64_t":$causal_offset, "::mlir::FloatAttr":$fill, Zero_Flag:$guard,
+         "::zero::MaskKind":$padding, "::mlir::DenseI64ArrayAttr":$padding_strides,
+         "::zero::MaskKind":$mask, "::mlir::DenseI64ArrayAttr":$mask_strides)> {
   let summary = "Scaled dot-product attention, or its gradients";
   let description = [{
     `heads` heads of `queries` queries share `groups` heads of `keys` keys. The strides of q, k,
@@ -95,20 +111,6 @@ def Zero_AttentionAttr : Zero_Attr<"Attention", "attention"> {
     to no key are zero. `padding` masks or biases the keys of each batch element, `mask` the
     scores; both broadcast by their strides.
   }];
-  let parameters = (ins "::zero::AttentionDirection":$direction, "int64_t":$batch,
-                        "int64_t":$heads, "int64_t":$groups, "int64_t":$queries, "int64_t":$keys,
-                        "int64_t":$width, "int64_t":$value_width,
-                        "::mlir::DenseI64ArrayAttr":$q_strides,
-                        "::mlir::DenseI64ArrayAttr":$k_strides,
-                        "::mlir::DenseI64ArrayAttr":$v_strides,
-                        "::mlir::DenseI64ArrayAttr":$o_strides, Zero_Flag:$packed,
-                        "::mlir::DenseI64ArrayAttr":$offsets, "::mlir::FloatAttr":$scale,
-                        Zero_Flag:$causal, "int64_t":$causal_offset, "::mlir::FloatAttr":$fill,
-                        Zero_Flag:$guard, "::zero::MaskKind":$padding,
-                        "::mlir::DenseI64ArrayAttr":$padding_strides, "::zero::MaskKind":$mask,
-                        "::mlir::DenseI64ArrayAttr":$mask_strides);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Floating-point operations: two for each product of elements. Forward multiplies queries by
     /// keys and weights by values. Backward recomputes the first product and needs two products

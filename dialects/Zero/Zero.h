@@ -3,6 +3,8 @@
 #ifndef DIALECTS_ZERO_ZERO_H
 #define DIALECTS_ZERO_ZERO_H
 
+#include "dialects/Zero/CallField.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -12,6 +14,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/Zero/ZeroAttrInterfaces.h.inc"
 #include "dialects/Zero/ZeroDialect.h.inc"
 #include "dialects/Zero/ZeroEnums.h.inc"
 

@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace zero;
 
+#include "dialects/Zero/ZeroAttrInterfaces.cpp.inc"
 #include "dialects/Zero/ZeroDialect.cpp.inc"
 #include "dialects/Zero/ZeroEnums.cpp.inc"
 

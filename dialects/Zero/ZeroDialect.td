@@ -18,7 +18,8 @@ def Zero_Dialect : Dialect {
   let hasRegionResultAttrVerify = 1;
 }
 
-class Zero_Attr<string name, string attrMnemonic> : AttrDef<Zero_Dialect, name> {
+class Zero_Attr<string name, string attrMnemonic, list<Trait> traits = []> :
+    AttrDef<Zero_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 

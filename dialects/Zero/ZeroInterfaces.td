@@ -1,4 +1,4 @@
-//===- ZeroInterfaces.td - interfaces of the ops of a step ----------------===//
+//===- ZeroInterfaces.td - interfaces of ops and attributes ---------------===//
 
 #ifndef DIALECTS_ZERO_ZEROINTERFACES_TD
 #define DIALECTS_ZERO_ZEROINTERFACES_TD
@@ -113,6 +113,18 @@ def Zero_ViewOpInterface : OpInterface<"ViewOpInterface"> {
       }], "int64_t", "getRankStride", (ins), "", "return 0;">,
     InterfaceMethod<"The group whose ranks view different parts; null means all ranks.",
                     "::zero::GroupAttr", "getViewGroup", (ins), "", "return {};">];
+}
+
+def Zero_CallAttrInterface : AttrInterface<"CallAttrInterface"> {
+  let cppNamespace = "::zero";
+  let description = [{
+    A library call. Its mnemonic is the name of its message in an executable.
+  }];
+  let methods = [
+    InterfaceMethod<"The mnemonic.", "::llvm::StringRef", "getCallName", (ins), "",
+                    "return ConcreteAttr::getMnemonic();">,
+    InterfaceMethod<"Calls `visit` with the name and the value of each field.", "void",
+                    "visitFields", (ins "::zero::FieldVisitor":$visit)>];
 }
 
 #endif // DIALECTS_ZERO_ZEROINTERFACES_TD

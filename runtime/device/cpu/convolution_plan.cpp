@@ -62,10 +62,21 @@ static Status checkElements(const std::vector<int64_t> &shape) {
              : fail(ZERO_RT_BAD_FILE, "a convolution: its size overflows");
 }
 
+std::vector<std::vector<int64_t>> ConvolutionPlan::arguments() const {
+  if (direction == proto::Convolution::BACKWARD_DATA)
+    return {output, weights, input};
+  if (direction == proto::Convolution::BACKWARD_WEIGHTS)
+    return {output, input, weights};
+  return bias ? std::vector{input, weights, {output[1]}, output}
+              : std::vector{input, weights, output};
+}
+
 Status planConvolution(const proto::Convolution &desc, ConvolutionPlan &plan) {
   if (desc.dtype() != proto::F32 && desc.dtype() != proto::BF16)
     return fail(ZERO_RT_UNSUPPORTED, "a convolution of %s: expected float32 or bfloat16",
                 nameOf(static_cast<DType>(desc.dtype())));
+  if (!proto::Convolution::Direction_IsValid(desc.direction()))
+    return fail(ZERO_RT_BAD_FILE, "a convolution of a kind that this runtime does not know");
   ZERO_RT_TRY(checkChannels(desc));
   if (desc.bias() && desc.direction() != proto::Convolution::FORWARD)
     return fail(ZERO_RT_BAD_FILE, "a convolution: a bias in its gradient");

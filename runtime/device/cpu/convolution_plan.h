@@ -17,6 +17,9 @@ struct ConvolutionPlan {
   std::vector<int64_t> input, weights, output;
   std::vector<int64_t> strides, dilates, padsBegin, padsEnd; ///< dilates: elements skipped
   bool bias;
+
+  /// Shapes of the arguments in their order, of which the last one is written.
+  std::vector<std::vector<int64_t>> arguments() const;
 };
 
 /// Checks `desc`, which is untrusted, and fills `plan`: f32, 1 to 3 spatial dimensions, nothing

@@ -192,26 +192,16 @@ static Status planBlocks(const proto::Kernel &kernel, MixedPlan &plan) {
 static Status planWhole(const proto::Kernel &kernel, MixedPart &part) {
   ConvolutionPlan plan;
   ZERO_RT_TRY(planConvolution(kernel.convolution(), plan));
-  const std::vector<int64_t> bias{plan.output[1]};
-  std::vector<const std::vector<int64_t> *> shapes;
-  if (plan.direction == proto::Convolution::FORWARD)
-    shapes = {&plan.input, &plan.weights, &plan.output};
-  else if (plan.direction == proto::Convolution::BACKWARD_DATA)
-    shapes = {&plan.output, &plan.weights, &plan.input};
-  else
-    shapes = {&plan.output, &plan.input, &plan.weights};
-  if (plan.bias)
-    shapes.insert(shapes.begin() + 2, &bias);
   part.kernel = kernel;
   part.kernel.clear_stored();
-  for (const std::vector<int64_t> *shape : shapes) {
+  for (const std::vector<int64_t> &shape : plan.arguments()) {
     MixedArgument argument;
     argument.stored = storedAs(kernel, part.arguments.size());
-    argument.isWritten = shape == shapes.back();
-    argument.isRead = !argument.isWritten;
-    argument.dims = {{saturatingProduct<uint64_t>(*shape), 1}};
+    argument.dims = {{saturatingProduct<uint64_t>(shape), 1}};
     part.arguments.push_back(std::move(argument));
   }
+  part.arguments.back().isRead = false;
+  part.arguments.back().isWritten = true;
   return finishArguments(part.arguments);
 }
 

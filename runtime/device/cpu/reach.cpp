@@ -60,21 +60,9 @@ static Status reachOf(const proto::Matmul &product, std::vector<uint64_t> &eleme
 static Status reachOf(const proto::Convolution &convolution, std::vector<uint64_t> &elements) {
   ConvolutionPlan plan;
   ZERO_RT_TRY(planConvolution(convolution, plan));
-  auto size = saturatingProduct<uint64_t, std::vector<int64_t>>;
-  const uint64_t x = size(plan.input), w = size(plan.weights), y = size(plan.output);
-  switch (convolution.direction()) {
-  case proto::Convolution::BACKWARD_DATA:
-    elements = {y, w, x};
-    return {};
-  case proto::Convolution::BACKWARD_WEIGHTS:
-    elements = {y, x, w};
-    return {};
-  default:
-    elements = {x, w, y};
-    if (plan.bias)
-      elements.insert(elements.begin() + 2, convolution.out_channels());
-    return {};
-  }
+  for (const std::vector<int64_t> &shape : plan.arguments())
+    elements.push_back(saturatingProduct<uint64_t>(shape));
+  return {};
 }
 
 static Status reachOf(const proto::Kernel &kernel, std::vector<uint64_t> &bytes, bool onGpu) {

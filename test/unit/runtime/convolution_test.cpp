@@ -348,6 +348,9 @@ TEST(Convolution, RefusesByName) {
   bad = good.desc;
   bad.set_direction(proto::Convolution::BACKWARD_DATA), bad.set_bias(true);
   EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
+  bad = good.desc;
+  bad.set_direction(Direction(7));
+  EXPECT_EQ(code(bad), ZERO_RT_BAD_FILE);
 }
 
 } // namespace
