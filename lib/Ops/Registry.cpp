@@ -40,7 +40,9 @@ namespace zero::ops {
   X(Gemm)                                                                                          \
   X(GridSample)                                                                                    \
   X(Hyperbolic)                                                                                    \
+  X(LRN)                                                                                           \
   X(Logic)                                                                                         \
+  X(LpPool)                                                                                        \
   X(MatMul)                                                                                        \
   X(MaskedSoftmax)                                                                                 \
   X(Normalization)                                                                                 \

@@ -90,6 +90,35 @@ def pools():
                           by=lambda x, axes=axes: x.max(axes, keepdims=True)))
         cases.append(Case("GlobalAveragePool", [f(*shape)], grad=[0],
                           by=lambda x, axes=axes: x.mean(axes, keepdims=True)))
+        for p in (1, 2, 3):
+            cases.append(Case("GlobalLpPool", [distinct(*shape)], {"p": p}, grad=[0],
+                              by=lambda x, axes=axes, p=p: (np.abs(x) ** p).sum(
+                                  axes, keepdims=True) ** (1 / p)))
+    return cases
+
+
+def local_response(x, size, alpha, beta, bias):
+    below = (size - 1) // 2
+    sums = [np.square(x[:, max(c - below, 0):c + size - below]).sum(1) for c in range(x.shape[1])]
+    return x / (bias + alpha / size * np.stack(sums, 1)) ** beta
+
+
+def norms_of_windows():
+    cases = []
+    for p in (1, 2, 3):
+        for shape, attrs in (
+                ((2, 2, 7), {"kernel_shape": [3]}),
+                ((1, 2, 6, 5), {"kernel_shape": [2, 3], "strides": [2, 1]}),
+                ((2, 1, 7, 7), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+                ((1, 1, 7, 6), {"kernel_shape": [3, 2], "strides": [2, 2], "ceil_mode": 1}),
+                ((1, 1, 5, 6), {"kernel_shape": [2, 2], "auto_pad": "SAME_LOWER"})):
+            cases.append(Case("LpPool", [distinct(*shape)], {**attrs, "p": p}, opset=18, grad=[0]))
+    for shape in ((2, 5, 3), (1, 4, 2, 3), (2, 3)):
+        for size in (1, 2, 3):
+            # onnx.reference supports only images of two dimensions.
+            cases.append(Case("LRN", [f(*shape)],
+                              {"size": size, "alpha": 0.3, "beta": 0.6, "bias": 1.5}, grad=[0],
+                              by=lambda x, size=size: local_response(x, size, 0.3, 0.6, 1.5)))
     return cases
 
 
@@ -107,4 +136,4 @@ def batch_norms():
 
 
 def cases():
-    return convolutions() + pools() + batch_norms()
+    return convolutions() + pools() + norms_of_windows() + batch_norms()
