@@ -38,7 +38,7 @@ bool Schedule::runsIn(int64_t iteration, int64_t count) const {
 Schedule scheduleOf(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>())
     return {Segment::Epilogue};
-  auto attr = op->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+  auto attr = llvm::dyn_cast_or_null<ScheduleAttr>(op->getDiscardableAttr(kScheduleAttr));
   return attr ? Schedule{attr.getSegment(), attr.getIterations()} : Schedule();
 }
 

@@ -23,12 +23,22 @@ std::array<int64_t, kNumUsages> bytesByUsage(RoleBytesAttr roles) {
           roles.getWorking()};
 }
 
-/// The operand of `launch` to whose bytes `kernel` writes result `result`, or null.
-static OpOperand *updatedOperand(LaunchOp launch, func::FuncOp kernel, unsigned result) {
-  for (OpOperand &operand : launch->getOpOperands())
-    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(operand.getOperandNumber(), kInplaceAttr))
-      if (index.getInt() == result)
-        return &operand;
+func::FuncOp Storage::kernelOf(LaunchOp launch) const {
+  return symbols.lookup<func::FuncOp>(launch.getKernelAttr().getAttr());
+}
+
+/// The operand of `launch` to whose bytes its kernel writes result `result`, or null.
+OpOperand *Storage::updatedOperand(LaunchOp launch, unsigned result) const {
+  auto [it, isNew] = updatedArguments.try_emplace(launch.getKernelAttr());
+  if (isNew) {
+    func::FuncOp kernel = kernelOf(launch);
+    for (unsigned argument = 0; argument < kernel.getNumArguments(); ++argument)
+      if (auto index = kernel.getArgAttrOfType<IntegerAttr>(argument, kInplaceAttr))
+        it->second.emplace_back(index.getInt(), argument);
+  }
+  for (auto [updated, argument] : it->second)
+    if (updated == result)
+      return &launch->getOpOperand(argument);
   return nullptr;
 }
 
@@ -136,8 +146,7 @@ Value Storage::sourceInPlace(Value value) const {
   auto launch = dyn_cast_or_null<LaunchOp>(op);
   if (!launch)
     return {};
-  OpOperand *from = updatedOperand(launch, symbols.lookup<func::FuncOp>(launch.getKernel()),
-                                   cast<OpResult>(value).getResultNumber());
+  OpOperand *from = updatedOperand(launch, cast<OpResult>(value).getResultNumber());
   return from ? from->get() : Value();
 }
 
@@ -154,7 +163,7 @@ bool Storage::isAccumulated(Value value) const {
     }
     way.push_back(value);
     if (auto read = value.getDefiningOp<ReadOp>()) {
-      auto buffer = symbols.lookup<BufferOp>(read.getSymbol());
+      auto buffer = symbols.lookup<BufferOp>(read.getSymbolAttr().getAttr());
       found = buffer && buffer.getRole() == Role::Accumulator;
     }
   }
@@ -178,8 +187,7 @@ Value Storage::bufferOrigin(Value value) const {
     auto launch = value.getDefiningOp<LaunchOp>();
     if (!launch)
       return {};
-    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-    OpOperand *updated = updatedOperand(launch, kernel, cast<OpResult>(value).getResultNumber());
+    OpOperand *updated = updatedOperand(launch, cast<OpResult>(value).getResultNumber());
     if (!updated || !takesBytes(*updated))
       return value;
     value = updated->get();
@@ -206,10 +214,9 @@ void Storage::claimBucketMembers() {
 /// A kernel in place works on the bytes of its operand, or on a copy if other ops still need these
 /// bytes.
 void Storage::placeLaunch(LaunchOp launch) {
-  auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
   const Tier tier = launch.getLane() == Lane::HostCompute ? Tier::Host : Tier::Device;
   for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
-    OpOperand *updated = updatedOperand(launch, kernel, index);
+    OpOperand *updated = updatedOperand(launch, index);
     if (updated && takesBytes(*updated)) {
       alias(result, place(updated->get()));
       continue;
@@ -223,7 +230,7 @@ void Storage::placeLaunch(LaunchOp launch) {
       allMoves.push_back(
           {launch, updated->get(), place(updated->get()), own, tensorBytes(result.getType())});
   }
-  auto bytes = kernel->getAttrOfType<IntegerAttr>(kWorkspaceAttr);
+  auto bytes = kernelOf(launch)->getAttrOfType<IntegerAttr>(kWorkspaceAttr);
   if (!bytes || bytes.getInt() == 0)
     return;
   Root root;
@@ -276,7 +283,7 @@ static Tier resultTier(Operation &op) {
 }
 
 void Storage::moveWrite(WriteOp write) {
-  Place to{symbolRoots.lookup(symbols.lookup(write.getSymbol()))};
+  Place to{symbolRoots.lookup(symbols.lookup(write.getSymbolAttr().getAttr()))};
   Place from = place(write.getValue());
   if (from.root != to.root || from.offset != to.offset)
     allMoves.push_back(
@@ -285,7 +292,8 @@ void Storage::moveWrite(WriteOp write) {
 
 void Storage::placeResults(Operation &op) {
   if (auto read = dyn_cast<ReadOp>(op))
-    return alias(read.getResult(), {symbolRoots.lookup(symbols.lookup(read.getSymbol()))});
+    return alias(read.getResult(),
+                 {symbolRoots.lookup(symbols.lookup(read.getSymbolAttr().getAttr()))});
   if (std::optional<View> view = viewOf(&op))
     return alias(op.getResult(0), *view);
   if (auto launch = dyn_cast<LaunchOp>(op))

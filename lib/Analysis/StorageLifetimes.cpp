@@ -64,18 +64,20 @@ static SmallVector<CollectiveOpInterface> overlappedExchanges(func::FuncOp step)
 void Storage::extendLifetimes() {
   // the last op that runs for each micro-batch
   const int64_t last = position(findEpilogue(step)) - 1;
-  for (Operation &op : step.getBody().front())
+  for (auto [index, op] : llvm::enumerate(step.getBody().front())) {
+    const bool isPrologue = isIn(&op, Segment::Prologue);
     for (Value operand : op.getOperands()) {
       auto it = places.find(operand);
       if (it == places.end())
         continue;
       Root &root = allRoots[it->second.root];
-      root.end = std::max(root.end, position(&op));
+      root.end = std::max(root.end, int64_t(index));
       // Made once, read in each micro-batch.
       Operation *producer = operand.getDefiningOp();
-      if (producer && isIn(producer, Segment::Prologue) && !isIn(&op, Segment::Prologue))
+      if (!isPrologue && producer && isIn(producer, Segment::Prologue))
         root.end = std::max(root.end, last);
     }
+  }
   for (CollectiveOpInterface exchange : overlappedExchanges(step))
     if (Operation *reader = firstReader(exchange.getExchanged())) {
       Root &source = allRoots[place(exchange.getSource()).root];

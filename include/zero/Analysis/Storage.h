@@ -88,6 +88,8 @@ public:
   int64_t numPositions() const { return positions.size(); }
 
 private:
+  mlir::func::FuncOp kernelOf(LaunchOp launch) const;
+  mlir::OpOperand *updatedOperand(LaunchOp launch, unsigned result) const;
   int64_t lastRead(mlir::Value value) const;
   mlir::Value sourceInPlace(mlir::Value value) const;
   bool isAccumulated(mlir::Value value) const;
@@ -114,6 +116,9 @@ private:
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   mutable llvm::DenseMap<mlir::Value, bool> accumulated; ///< cached results of isAccumulated()
+  /// By kernel: a result, and the argument to whose bytes it is written. Read once for all launches.
+  mutable llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<unsigned, unsigned>, 1>>
+      updatedArguments;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Value, Place> claimed; ///< results to be computed inside a bucket
   llvm::DenseMap<mlir::Operation *, int64_t> workspaces;

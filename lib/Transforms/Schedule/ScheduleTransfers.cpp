@@ -235,6 +235,8 @@ void Scheduler::leaveEpilogue(Operation *op) {
 /// Finds new places for the ops that are selected and bring something to `tier`, or, if it
 /// `drains`, take something away.
 void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects) {
+  if (llvm::none_of(step.getBody().front(), [&](Operation &op) { return selects(&op); }))
+    return;
   StepOrder order(step);
   SmallVector<Operation *> moving;
   std::vector<planning::Fetch> fetches;
