@@ -7,7 +7,7 @@
 #include "zero/Analysis/Storage.h"
 #include "zero/Pipelines/PhaseOptions.h"
 #include "zero/Planning/Packing.h"
-#include "zero/Transforms/Place/Activations.h"
+#include "zero/Transforms/Place/ActivationPlan.h"
 
 #include "mlir/IR/OwningOpRef.h"
 

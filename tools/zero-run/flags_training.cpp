@@ -65,7 +65,7 @@ Flags trainingFlags(Options &options) {
            toCount(options.epochs)}
           .inShort("Training", "passes over the data, instead of --steps"),
       Flag{"Training", "weights", "FILE",
-           "start from the tensors of a .safetensors or .npz file, matched by name",
+           "initialize parameters from a .safetensors or .npz file, matched by name",
            toText(options.weights)}
           .inShort("Training", "initial weights: .safetensors or .npz"),
       {"Training", "weights-partial", "",

@@ -116,7 +116,7 @@ private:
   llvm::DenseSet<mlir::Operation *> forward;
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   mutable llvm::DenseMap<mlir::Value, bool> accumulated; ///< cached results of isAccumulated()
-  /// By kernel: a result, and the argument to whose bytes it is written. Read once for all launches.
+  /// By kernel: a result, and the argument to whose bytes it is written.
   mutable llvm::DenseMap<mlir::Attribute, llvm::SmallVector<std::pair<unsigned, unsigned>, 1>>
       updatedArguments;
   llvm::DenseMap<mlir::Value, Place> places;

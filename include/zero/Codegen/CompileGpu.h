@@ -16,9 +16,9 @@ inline constexpr int64_t kGpuAlignment = 16;
 
 struct GpuCompileOptions {
   unsigned threads = 1;
-  std::string cacheFolder;             ///< of PTX, created if necessary; empty: none
-  std::vector<unsigned> architectures; ///< 80, 90, 100: compute capability times ten
-  std::string toolkit;                 ///< directory of ptxas; empty: only PTX
+  std::string cacheFolder = {};             ///< of PTX, created if necessary; empty: none
+  std::vector<unsigned> architectures = {}; ///< 80, 90, 100: compute capability times ten
+  std::string toolkit = {};                 ///< directory of ptxas; empty: only PTX
 };
 
 /// Code of all native kernels of a module, for each architecture.

@@ -4,7 +4,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Planning/Chain.h"
-#include "zero/Transforms/Place/Activations.h"
+#include "zero/Transforms/Place/ActivationPlan.h"
 #include "zero/Transforms/Place/Passes.h"
 
 #include "mlir/IR/Remarks.h"

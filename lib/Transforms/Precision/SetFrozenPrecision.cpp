@@ -1,7 +1,7 @@
 //===- SetFrozenPrecision.cpp - frozen parameters in 16 bits --------------===//
 
 #include "zero/Analysis/StepFunction.h"
-#include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 #include "zero/Transforms/Precision/Passes.h"
 
@@ -32,8 +32,7 @@ static void narrowViews(Value value, FloatType narrow) {
   value.setType(cast<RankedTensorType>(value.getType()).clone(narrow));
   for (Operation *user : value.getUsers())
     if (auto node = dyn_cast<onnx::NodeOp>(user))
-      if (const ops::OpDef *def = ops::lookup(node);
-          def && def->kind == ops::Kind::View && node.getInputs().front() == value)
+      if (ops::isView(node) && node.getInputs().front() == value)
         narrowViews(node.getOutputs().front(), narrow);
 }
 

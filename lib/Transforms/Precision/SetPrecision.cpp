@@ -2,6 +2,7 @@
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Precision/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -77,7 +78,7 @@ LogicalResult Narrower::check() {
 /// The operand that `op` gives another shape, or null.
 static Value viewedOperand(Operation *op) {
   auto node = dyn_cast_or_null<onnx::NodeOp>(op);
-  return node && ops::lookup(node)->kind == ops::Kind::View ? node.getInputs().front() : Value();
+  return ops::isView(node) ? node.getInputs().front() : Value();
 }
 
 void Narrower::keepLoss(Value loss) {

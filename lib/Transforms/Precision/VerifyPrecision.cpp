@@ -2,6 +2,7 @@
 
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 #include "zero/Transforms/Precision/Passes.h"
 
@@ -40,14 +41,11 @@ static LogicalResult verifyFrozen(ModuleOp module, func::FuncOp step, Type narro
              << (parameter.getFrozen() ? narrow : Type(Float32Type::get(type.getContext())))
              << ", got " << type;
   }
-  for (auto node : step.getBody().getOps<onnx::NodeOp>()) {
-    const ops::OpDef *def = ops::lookup(node);
-    const bool isView = def && def->kind == ops::Kind::View;
+  for (auto node : step.getBody().getOps<onnx::NodeOp>())
     for (Value result : node.getOutputs())
-      if (isHalfFloat(result.getType()) && !isView)
+      if (isHalfFloat(result.getType()) && !ops::isView(node))
         return emitError(node.getLoc())
                << node.describe() << ": expected a result of f32, got " << result.getType();
-  }
   return success();
 }
 

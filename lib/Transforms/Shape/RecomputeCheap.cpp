@@ -13,6 +13,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Ops/OpTable.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 #include "zero/Transforms/Shape/Passes.h"
 
@@ -67,10 +68,7 @@ private:
 
 } // namespace
 
-static bool isViewNode(Operation *op) {
-  auto node = dyn_cast_or_null<onnx::NodeOp>(op);
-  return node && ops::lookup(node)->kind == ops::Kind::View;
-}
+static bool isViewNode(Operation *op) { return ops::isView(dyn_cast_or_null<onnx::NodeOp>(op)); }
 
 /// The source of `value` through reshapes.
 static Value unshaped(Value value) {

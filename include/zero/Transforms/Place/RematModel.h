@@ -5,7 +5,7 @@
 
 #include "zero/Analysis/StepTime.h"
 #include "zero/Planning/Remat.h"
-#include "zero/Transforms/Place/Activations.h"
+#include "zero/Transforms/Place/ActivationPlan.h"
 
 namespace zero {
 

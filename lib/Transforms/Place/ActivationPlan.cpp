@@ -1,6 +1,6 @@
-//===- Activations.cpp - choices of saved activations ---------------------===//
+//===- ActivationPlan.cpp - choices of saved activations ------------------===//
 
-#include "zero/Transforms/Place/Activations.h"
+#include "zero/Transforms/Place/ActivationPlan.h"
 
 #include "mlir/IR/Builders.h"
 

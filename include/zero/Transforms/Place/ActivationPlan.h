@@ -1,4 +1,4 @@
-//===- Activations.h - choices of saved activations -------------*- C++ -*-===//
+//===- ActivationPlan.h - choices of saved activations ----------*- C++ -*-===//
 //
 // A choice of saved activations consists of attributes, which any pass may write before
 // `zero-recompute-activations` applies them:
@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ZERO_TRANSFORMS_PLACE_ACTIVATIONS_H
-#define ZERO_TRANSFORMS_PLACE_ACTIVATIONS_H
+#ifndef ZERO_TRANSFORMS_PLACE_ACTIVATIONPLAN_H
+#define ZERO_TRANSFORMS_PLACE_ACTIVATIONPLAN_H
 
 #include "zero/Analysis/Layers.h"
 
@@ -45,4 +45,4 @@ void writeActivationPlan(mlir::func::FuncOp step, const Layers &layers, const Ac
 
 } // namespace zero
 
-#endif // ZERO_TRANSFORMS_PLACE_ACTIVATIONS_H
+#endif // ZERO_TRANSFORMS_PLACE_ACTIVATIONPLAN_H
