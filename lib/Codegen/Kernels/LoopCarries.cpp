@@ -143,7 +143,7 @@ std::vector<Carry> Emitter::carriesOf(const Stage &stage) {
       continue;
     bool reduces = placed.node.reducesNext();
     for (OpResult value : placed.node.op->getResults()) {
-      Carry carry{value, placed.node, false, placed.escapes, {}, {}, {}};
+      Carry carry{value, placed.node, false, placed.escapes(value), {}, {}, {}};
       if (auto it = destinations.find(value); it != destinations.end())
         carry.outer = it->second;
       carry.kept = keptPositions(placed.node, value);
@@ -158,7 +158,7 @@ std::vector<Carry> Emitter::carriesOf(const Stage &stage) {
       } else if (reduces) {
         carry.accumulates = true;
         beginAccumulator(carry);
-      } else if (!placed.escapes) {
+      } else if (!carry.escapes) {
         continue;
       } else if (isOutermost(placed.node)) {
         carry.init = wholeDestination(carry, stage);

@@ -145,9 +145,11 @@ void Emitter::emitBody(ArrayRef<Node> nodes, bool outermost) {
 /// Makes the results of an outermost stage available as full tensors.
 void Emitter::keepWhole(const Stage &stage) {
   for (const Placed &placed : stage.nodes) {
-    if (placed.node.isOpaque() || !placed.original || !placed.escapes)
+    if (placed.node.isOpaque() || !placed.original)
       continue;
     for (OpResult result : placed.node.op->getResults()) {
+      if (!placed.escapes(result))
+        continue;
       Part part = readable[result];
       if (!isa<RankedTensorType>(part.value.getType())) {
         Carry carry{result, placed.node, false, true, {}, {}, {}};

@@ -185,9 +185,9 @@ private:
   void place(unsigned index);
   void moveToUsers(unsigned index);
   bool isWorthwhile(unsigned index, const Places &wanted) const;
-  bool isReadOutside(unsigned index) const;
+  bool isReadOutside(ValueRange results) const;
   bool sums(unsigned stage) const;
-  bool escapes(unsigned index) const;
+  SmallVector<Value, 2> escaping(unsigned index) const;
 
   ArrayRef<Node> nodes;
   bool outermost;
@@ -275,12 +275,14 @@ void Scheduler::place(unsigned index) {
   }
   placement[index].try_emplace(stage, node);
   // Until all nodes have moved to their users: the stage that later nodes would join.
-  stages[stage].nodes.push_back({node, false, true});
+  stages[stage].nodes.push_back({node, {}, true});
 }
 
-bool Scheduler::isReadOutside(unsigned index) const {
-  return outermost && llvm::any_of(nodes[index].op->getUsers(),
-                                   [&](Operation *user) { return !indexOf.contains(user); });
+bool Scheduler::isReadOutside(ValueRange results) const {
+  return outermost && llvm::any_of(results, [&](Value result) {
+           return llvm::any_of(result.getUsers(),
+                               [&](Operation *user) { return !indexOf.contains(user); });
+         });
 }
 
 /// Whether iterations of `stage` add to something.
@@ -327,18 +329,22 @@ void Scheduler::moveToUsers(unsigned index) {
         return;
     }
   // A value that others read is stored in its own order, by iterations that do not wait for a sum.
-  bool stays = style == LoopStyle::Gpu && turns && isReadOutside(index);
+  bool stays = style == LoopStyle::Gpu && turns && isReadOutside(node.op->getResults());
   if (stays || !isWorthwhile(index, wanted))
     return;
   placement[index] = std::move(wanted);
 }
 
-bool Scheduler::escapes(unsigned index) const {
-  for (const Use &use : uses[index])
-    for (const auto &[stage, user] : placement[use.node])
-      if (!placement[index].count(stage))
-        return true;
-  return isReadOutside(index);
+/// The results of node `index` that another stage or the rest of the kernel reads.
+SmallVector<Value, 2> Scheduler::escaping(unsigned index) const {
+  auto isElsewhere = [&](const auto &placed) { return !placement[index].count(placed.first); };
+  SmallVector<Value, 2> values;
+  for (Value result : nodes[index].op->getResults())
+    if (isReadOutside(result) || llvm::any_of(uses[index], [&](const Use &use) {
+          return use.value == result && llvm::any_of(placement[use.node], isElsewhere);
+        }))
+      values.push_back(result);
+  return values;
 }
 
 std::vector<Stage> Scheduler::run() {
@@ -352,7 +358,7 @@ std::vector<Stage> Scheduler::run() {
   for (unsigned index = 0; index < nodes.size(); ++index) {
     bool original = true;
     for (const auto &[stage, node] : placement[index]) {
-      stages[stage].nodes.push_back({node, escapes(index), original});
+      stages[stage].nodes.push_back({node, escaping(index), original});
       original = false;
     }
   }

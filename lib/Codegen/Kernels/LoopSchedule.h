@@ -39,10 +39,12 @@ struct Node {
 /// A node's part in a stage.
 struct Placed {
   Node node;
-  /// Results must outlive the stage.
-  bool escapes = false;
+  /// The results that must outlive the stage.
+  llvm::SmallVector<mlir::Value, 2> escaping;
   /// False for a clone that recomputes a cheap value to avoid storing it.
   bool original = true;
+
+  bool escapes(mlir::Value result) const { return llvm::is_contained(escaping, result); }
 };
 
 /// Operations that run together: one loop, some scalar code, or one opaque operation.
