@@ -65,7 +65,8 @@ RULES = {
     "Options": ["dialects/Zero", *MLIR, CHECKED],
     # Elements of constants as plain structs: import evaluates nodes before there is IR.
     "Evaluate": ["llvm"],
-    "Optimizers": [*DIALECTS, *MLIR, "Options", CHECKED],
+    "Stored": ["dialects/Zero", *MLIR],
+    "Optimizers": [*DIALECTS, *MLIR, "Options", "Stored", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Evaluate", "Ops", "Programs", "Optimizers",
                    "Options", CHECKED, "runtime/support/json_reader.h"],
     # The library that executes a call computes its workspace, and knows which it can load.
@@ -73,7 +74,7 @@ RULES = {
                 "runtime/device/cuda/columns.h", "runtime/device/cuda/kernels/attention_limits.h",
                 "runtime/format"],
     # Each command contains its estimated time on the machine that was planned for.
-    "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen",
+    "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen", "Stored",
              "runtime/format", "runtime/verify"],
     # Writes ONNX's protobuf; output files appear when they are complete.
     "EmitOnnx": [*DIALECTS, *MLIR, "Analysis", "onnx", "runtime/support"],

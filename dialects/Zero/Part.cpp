@@ -29,4 +29,9 @@ SmallVector<StringRef> modelNames(ParameterOp parameter) {
   return names;
 }
 
+int64_t unitOf(StateOp state, ParameterOp parameter) {
+  const int64_t own = state.getTensorType().getNumElements();
+  return own == 0 ? 1 : parameter.getTensorType().getNumElements() / own;
+}
+
 } // namespace zero

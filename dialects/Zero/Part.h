@@ -23,6 +23,10 @@ llvm::SmallVector<llvm::StringRef> aliasesOf(mlir::Operation *op);
 /// All names by which a user may call the model's tensor: modelName(), then its aliases.
 llvm::SmallVector<llvm::StringRef> modelNames(ParameterOp parameter);
 
+/// Elements of `parameter` for each of its state `state`: 1 for a value or an 8-bit code of each
+/// element, 2 for codes of 4 bits, the elements of a block for scales.
+int64_t unitOf(StateOp state, ParameterOp parameter);
+
 } // namespace zero
 
 #endif // DIALECTS_ZERO_PART_H

@@ -353,6 +353,40 @@ def Zero_PartAttr : Zero_Attr<"Part", "part"> {
   let genVerifyDecl = 1;
 }
 
+def Zero_CodeMap : I32EnumAttr<"CodeMap", "the numbers in [-1, 1] that codes stand for", [
+    // Of both signs, denser near 0: decades of 10, each divided evenly, the larger ones into more
+    // parts (Dettmers et al., arXiv 2110.02861, section 1.3).
+    I32EnumAttrCase<"Dynamic", 0, "dynamic">,
+    // The same without a sign, which gives one more bit.
+    I32EnumAttrCase<"DynamicPositive", 1, "dynamic_positive">,
+    // Even steps up to 1, without 0, which a second moment would be divided by (Li et al.,
+    // arXiv 2309.01507, section 4.2).
+    I32EnumAttrCase<"LinearPositive", 2, "linear_positive">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
+def Zero_BlocksAttr : Zero_Attr<"Blocks", "blocks"> {
+  let summary = "A tensor is stored as codes, with a scale for each block";
+  let description = [{
+    Each element has a code of `bits`, 8 or 4, and each `size` elements in their order have one f32
+    scale, their largest magnitude, in the state `scales`: the element is the number that its code
+    stands for in `map`, times that scale (Dettmers et al., arXiv 2110.02861, section 2). Of 4 bits
+    two codes share a byte: byte i of a block has that of element i in its low half and that of
+    element `size` / 2 + i in its high half. A slice of a bucket has whole blocks.
+
+    ```mlir
+    zero.state optimizer @"w.m" of @w : tensor<64x64xi8>
+        {blocks = #zero.blocks<8, 256, dynamic, @"w.m.scale">, splat = 0.0}
+    zero.state optimizer @"w.m.scale" of @w : tensor<16xf32> {splat = 0.0}
+    ```
+  }];
+  let parameters = (ins "unsigned":$bits, "int64_t":$size, EnumParameter<Zero_CodeMap>:$map,
+                        "::mlir::FlatSymbolRefAttr":$scales);
+  let assemblyFormat = "`<` $bits `,` $size `,` $map `,` $scales `>`";
+  let genVerifyDecl = 1;
+}
+
 include "dialects/Zero/LibraryCalls.td"
 
 #endif // DIALECTS_ZERO_ZERODIALECT_TD

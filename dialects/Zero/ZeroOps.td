@@ -67,7 +67,7 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
 
     States of the same kind of all parameters share the buffers of the parameters' buckets. The
     kind is what follows the name of the parameter in the name of the state, or `slot` if the
-    name is the model's own.
+    name is the model's own. A state with `blocks` has codes for the elements of its parameter.
 
     ```mlir
     zero.state optimizer @"fc1.weight.m" of @"fc1.weight" : tensor<128x784xf32> {splat = 0.0}
@@ -82,7 +82,8 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start,
                        OptionalAttr<StrAttr>:$slot, UnitAttr:$required,
-                       OptionalAttr<Zero_RandomAttr>:$random);
+                       OptionalAttr<Zero_RandomAttr>:$random,
+                       OptionalAttr<Zero_BlocksAttr>:$blocks);
   let hasVerifier = 1;
   let assemblyFormat = "`` $role $sym_name (`of` $of^)? `:` $type attr-dict";
   let builders = [OpBuilder<(ins "::zero::Role":$role, "::llvm::StringRef":$name,
@@ -91,7 +92,8 @@ def Zero_StateOp : Zero_Op<"state", [Symbol, DeclareOpInterfaceMethods<SymbolUse
                                  CArg<"bool", "false">:$required,
                                  CArg<"::zero::RandomAttr", "{}">:$random), [{
     build($_builder, $_state, role, name, of, type, data, splat, ::zero::PlacementAttr(),
-          ::mlir::FlatSymbolRefAttr(), ::mlir::IntegerAttr(), ::mlir::StringAttr(), required, random);
+          ::mlir::FlatSymbolRefAttr(), ::mlir::IntegerAttr(), ::mlir::StringAttr(), required, random,
+          ::zero::BlocksAttr());
   }]>];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {

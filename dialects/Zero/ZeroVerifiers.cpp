@@ -36,10 +36,33 @@ static LogicalResult verifyState(Operation *op, FlatSymbolRefAttr symbol, Type t
   return error;
 }
 
+/// Checks the sizes of codes and scales against each other and against the parameter.
+static LogicalResult verifyBlocks(StateOp state, SymbolTableCollection &tables) {
+  BlocksAttr blocks = state.getBlocksAttr();
+  auto parameter = state.getOfAttr()
+                       ? tables.lookupNearestSymbolFrom<ParameterOp>(state, state.getOfAttr())
+                       : ParameterOp();
+  auto scales = tables.lookupNearestSymbolFrom<StateOp>(state, blocks.getScales());
+  if (!parameter || !scales)
+    return state.emitOpError() << "with blocks: expected a parameter, and a state of scales named "
+                               << blocks.getScales();
+  const int64_t elements = parameter.getTensorType().getNumElements();
+  RankedTensorType codes = state.getTensorType(), type = scales.getTensorType();
+  if (!codes.getElementType().isInteger(8) ||
+      codes.getNumElements() * 8 != elements * int64_t(blocks.getBits()))
+    return state.emitOpError() << "expected " << elements << " codes of " << blocks.getBits()
+                               << " bits in bytes, got " << codes;
+  if (!type.getElementType().isF32() || type.getNumElements() * blocks.getSize() != elements)
+    return state.emitOpError() << "expected an f32 scale for each " << blocks.getSize() << " of "
+                               << elements << " elements, got " << type << " as "
+                               << blocks.getScales();
+  return success();
+}
+
 LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (getOfAttr() && !tables.lookupNearestSymbolFrom<ParameterOp>(*this, getOfAttr()))
     return emitOpError() << "expected a parameter named " << getOfAttr();
-  return success();
+  return getBlocks() ? verifyBlocks(*this, tables) : success();
 }
 
 LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &tables) {
@@ -282,6 +305,15 @@ LogicalResult ParameterOp::verify() {
 
 LogicalResult StateOp::verify() { return verifyTensor(*this); }
 
+LogicalResult BlocksAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned bits,
+                                 int64_t size, CodeMap, FlatSymbolRefAttr) {
+  if (bits != 8 && bits != 4)
+    return emitError() << "expected codes of 8 or 4 bits, got " << bits;
+  if (size < 2 || size % 2 != 0)
+    return emitError() << "expected blocks of an even number of elements, got " << size;
+  return success();
+}
+
 LogicalResult RunAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t first,
                               int64_t last, ArrayRef<int64_t> advances) {
   if (first < 0 || last < first)
@@ -343,9 +375,14 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto type = cast<RankedTensorType>(getGradient().getType());
   if (failed(verifyShape(*this, getParameterAttr(), type, tables)))
     return failure();
-  for (auto state : getStates().getAsRange<FlatSymbolRefAttr>())
-    if (failed(verifyShape(*this, state, type, tables)))
+  FlatSymbolRefAttr scales; // of the codes before
+  for (auto symbol : getStates().getAsRange<FlatSymbolRefAttr>()) {
+    auto state = tables.lookupNearestSymbolFrom<StateOp>(*this, symbol);
+    BlocksAttr blocks = state ? state.getBlocksAttr() : BlocksAttr();
+    if (!blocks && symbol != scales && failed(verifyShape(*this, symbol, type, tables)))
       return failure();
+    scales = blocks ? blocks.getScales() : FlatSymbolRefAttr();
+  }
   auto kernel = tables.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr());
   if (!kernel)
     return emitOpError() << "expected a kernel named " << getKernelAttr();

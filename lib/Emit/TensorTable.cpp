@@ -10,6 +10,7 @@
 #include "runtime/format/limits.h"
 #include "zero/Analysis/ConstantNames.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Stored/CodeTable.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringMap.h"
@@ -145,7 +146,19 @@ private:
                                       partOf(parameter), shardOf(parameter));
     tensor->set_of(of.str());
     tensor->set_master(suffix == ("." + kMasterSuffix).str());
+    if (BlocksAttr blocks = state.getBlocksAttr())
+      setBlocks(blocks, of, parameter.getSymName(), *tensor->mutable_blocks());
     return tensor;
+  }
+
+  /// The scales are called as the codes are, after the whole tensor `of` where `part` is a part.
+  static void setBlocks(BlocksAttr attr, StringRef of, StringRef part,
+                        proto::Tensor::Blocks &blocks) {
+    blocks.set_bits(attr.getBits());
+    blocks.set_size(attr.getSize());
+    blocks.set_scales((of + attr.getScales().getValue().drop_front(part.size())).str());
+    const stored::CodeTable table(attr.getMap(), attr.getBits());
+    blocks.mutable_numbers()->Assign(table.values().begin(), table.values().end());
   }
 
   /// Adds the tensor that `op` is, called `name` by users. Of a tensor that is cut into
@@ -177,8 +190,8 @@ private:
   proto::Tensor *addWhole(Op op, RankedTensorType type, proto::Role role, StringRef name,
                           PartAttr part, ShardAttr shard) {
     SmallVector<int64_t> shape(type.getShape());
-    if (part)
-      shape[part.getAxis()] = part.getExtent();
+    if (part) // A state may have less than an element for each of the parameter.
+      shape[part.getAxis()] = shape[part.getAxis()] * part.getExtent() / partExtent(op, part);
     if (shard)
       shape[shard.getDim()] *= mesh.sizeOf(GroupAttr::get(module.getContext(), shard.getOver()));
     proto::Tensor *tensor = program.add_tensors();
@@ -207,6 +220,15 @@ private:
       tensor->mutable_init()->set_splat(splat.convertToDouble());
     }
     return tensor;
+  }
+
+  /// The indices that the part of `op`, a parameter or its state, has along the axis of `part`.
+  template <typename Op>
+  int64_t partExtent(Op op, PartAttr part) const {
+    auto parameter = dyn_cast<ParameterOp>(op.getOperation());
+    if (auto state = dyn_cast<StateOp>(op.getOperation()))
+      parameter = symbols.lookup<ParameterOp>(*state.getOf());
+    return parameter.getTensorType().getDimSize(part.getAxis());
   }
 
   void setSplit(ShardAttr shard, proto::Split &split) {

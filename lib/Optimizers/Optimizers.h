@@ -46,6 +46,10 @@ mlir::Value mapTensors(mlir::OpBuilder &builder, mlir::Location loc,
 /// The sum over the dimensions `over` of the results of `body` for each element, in type `element`.
 mlir::Value sumTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input,
                       llvm::ArrayRef<unsigned> over, mlir::Type element, ElementBody body);
+/// The kernel of an update with states that are not all f32.
+mlir::func::FuncOp buildStoredUpdate(mlir::ModuleOp module, const Optimizer &optimizer,
+                                     const UpdateForm &form, llvm::StringRef name);
+
 /// 0, 1, ... of a tensor.
 llvm::SmallVector<unsigned> allDims(mlir::Value tensor);
 
@@ -54,7 +58,7 @@ llvm::SmallVector<unsigned> allDims(mlir::Value tensor);
 class MomentOptimizer : public Optimizer {
 public:
   llvm::SmallVector<ParameterState> states() const override {
-    return {{"exp_avg"}, {"exp_avg_sq"}};
+    return {{"exp_avg"}, {"exp_avg_sq", 0.0, true}};
   }
   llvm::SmallVector<ScalarState> scalarStates() const override {
     return {{"optimizer.beta1_power", 1.0}, {"optimizer.beta2_power", 1.0}};

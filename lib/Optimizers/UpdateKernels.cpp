@@ -193,6 +193,8 @@ static func::FuncOp buildRatio(ModuleOp module, StringRef name) {
 
 SmallVector<func::FuncOp> buildUpdateKernels(ModuleOp module, const Optimizer &optimizer,
                                              const UpdateForm &form, StringRef name) {
+  if (!form.isPlain())
+    return {buildStoredUpdate(module, optimizer, form, name)};
   UpdateBuilder builder(module, optimizer, form);
   if (!optimizer.isLayerwise())
     return {builder.buildUpdate(name)};

@@ -12,6 +12,9 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   step.optimizer = options.step.optimizer;
   step.paramGroups.assign(options.step.paramGroups.begin(), options.step.paramGroups.end());
   step.noDecay.assign(options.step.noDecay.begin(), options.step.noDecay.end());
+  step.statePrecision.assign(options.step.statePrecision.begin(),
+                             options.step.statePrecision.end());
+  step.masterWeights = options.precision.masterWeights;
   step.scheduleKind = options.step.schedule;
   step.warmupSteps = options.step.warmupSteps;
   step.totalSteps = options.step.totalSteps;

@@ -209,6 +209,10 @@ FLAGS = {
         "machine", "text", "name|file",
         "the machine whose speed plans assume: a preset or a file written by zero-run --calibrate"
         " (cpu, for GPUs h100)"),
+    "master_weights": Flag(
+        "master-weights", "word", "f32|none|nearest",
+        "values of 16-bit parameters that the optimizer updates: f32, or none: their own, of bf16"
+        " rounded up or down at random; or nearest: rounded to nearest (f32)"),
     "memory_budget": Flag(
         "memory-budget", "bytes", "bytes",
         "maximum device bytes per rank: choose the fastest plan that fits by the cost model, or "
@@ -324,6 +328,10 @@ FLAGS = {
         "shard-params", "word", "all|node",
         "stage 3: shard parameters over all ranks, or over those of each node, which "
         "--ranks-per-node counts, so that no gather crosses between nodes (all)"),
+    "state_precision": Flag(
+        "state-precision", "text", "precision|STATE=precision,...",
+        "how states of the optimizer are stored: f32, bf16, 8bit or 4bit, for all or by name "
+        "(exp_avg=8bit,exp_avg_sq=f32)"),
     "sync_batchnorm": Flag(
         "sync-batchnorm", "switch", "",
         "BatchNormalization: compute statistics over the batches of all ranks"),
@@ -430,6 +438,7 @@ class Flags(TypedDict, total=False):
     lr_decay: float
     lr_schedule: Literal["constant", "linear", "cosine", "inverse-sqrt"]
     machine: _Path
+    master_weights: Literal["f32", "none", "nearest"]
     memory_budget: Union[int, str]
     mesh: Any
     micro_batch_order: Literal["horizontal", "vertical", "auto"]
@@ -462,6 +471,7 @@ class Flags(TypedDict, total=False):
     seed: int
     sequence_parallel: bool
     shard_params: Literal["all", "node"]
+    state_precision: Any
     sync_batchnorm: bool
     target_cpu: _Path
     tensor_plan: _Path

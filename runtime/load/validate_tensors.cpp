@@ -5,6 +5,7 @@
 #include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 
+#include <map>
 #include <set>
 
 namespace zero::rt {
@@ -29,6 +30,7 @@ public:
     for (const proto::Tensor &tensor : program.tensors())
       if (tensor.master())
         ZERO_RT_TRY(checkMaster(tensor));
+    ZERO_RT_TRY(checkCodes());
     return checkGradients();
   }
 
@@ -175,6 +177,33 @@ private:
                       "its parameter has no 16-bit type, or another shape");
     if (!mastered.insert(tensor.of()).second)
       return badTable("tensor", tensor.name(), "its parameter has another master");
+    return {};
+  }
+
+  /// Tensors of codes have one for each element of their parameter, and scales for their blocks.
+  Status checkCodes() {
+    std::map<std::string, const proto::Tensor *> states;
+    for (const proto::Tensor &tensor : program.tensors())
+      if (tensor.role() == proto::OPTIMIZER)
+        states.try_emplace(tensor.name(), &tensor);
+    for (const proto::Tensor &tensor : program.tensors()) {
+      if (!tensor.has_blocks())
+        continue;
+      const proto::Tensor::Blocks &blocks = tensor.blocks();
+      auto parameter = parameters.find(tensor.of());
+      auto scales = states.find(blocks.scales());
+      if (parameter == parameters.end() || scales == states.end())
+        return badTable("tensor", tensor.name(), "codes without a parameter or without scales");
+      const uint64_t elements = elementsOf(parameter->second->shape());
+      if ((blocks.bits() != 8 && blocks.bits() != 4) ||
+          blocks.numbers_size() != 1 << blocks.bits() || tensor.dtype() != proto::I8 ||
+          elementsOf(tensor.shape()) != elements / (8 / blocks.bits()))
+        return badTable("tensor", tensor.name(), "it has no code for each element");
+      if (blocks.size() == 0 || blocks.size() % 2 != 0 || elements % blocks.size() != 0 ||
+          scales->second->dtype() != proto::F32 ||
+          elementsOf(scales->second->shape()) != elements / blocks.size())
+        return badTable("tensor", tensor.name(), "its scales are not those of its blocks");
+    }
     return {};
   }
 

@@ -283,3 +283,35 @@ func.func @broadcast_group(%x: tensor<64xf32>) {
   %y = zero.broadcast %x from 0 over <[]> : (tensor<64xf32>) -> tensor<64xf32>
   return
 }
+
+// -----
+
+zero.parameter @w : tensor<64x8xf32> {splat = 0.5}
+// expected-error @+1 {{expected 512 codes of 4 bits in bytes, got 'tensor<64x8xi8>'}}
+zero.state optimizer @w.m of @w : tensor<64x8xi8> {blocks = #zero.blocks<4, 128, dynamic, @w.m.scale>}
+zero.state optimizer @w.m.scale of @w : tensor<4xf32> {splat = 0.0}
+
+// -----
+
+zero.parameter @w : tensor<64x8xf32> {splat = 0.5}
+// expected-error @+1 {{expected an f32 scale for each 256 of 512 elements, got 'tensor<4xf32>' as @w.m.scale}}
+zero.state optimizer @w.m of @w : tensor<64x8xi8> {blocks = #zero.blocks<8, 256, dynamic, @w.m.scale>}
+zero.state optimizer @w.m.scale of @w : tensor<4xf32> {splat = 0.0}
+
+// -----
+
+zero.parameter @w : tensor<64x8xf32> {splat = 0.5}
+// expected-error @+1 {{with blocks: expected a parameter, and a state of scales named @w.m.scale}}
+zero.state optimizer @w.m of @w : tensor<64x8xi8> {blocks = #zero.blocks<8, 256, dynamic, @w.m.scale>}
+
+// -----
+
+zero.parameter @w : tensor<64x8xf32> {splat = 0.5}
+// expected-error @+1 {{expected codes of 8 or 4 bits, got 6}}
+zero.state optimizer @w.m of @w : tensor<64x8xi8> {blocks = #zero.blocks<6, 256, dynamic, @w.m.scale>}
+
+// -----
+
+zero.parameter @w : tensor<64x8xf32> {splat = 0.5}
+// expected-error @+1 {{expected blocks of an even number of elements, got 3}}
+zero.state optimizer @w.m of @w : tensor<64x8xi8> {blocks = #zero.blocks<8, 3, dynamic, @w.m.scale>}

@@ -20,6 +20,9 @@ zero.state optimizer @w.m of @w : tensor<8x4xf32> {home = @bucket0.m,
     placement = #zero.placement<tier = nvme>, splat = 0.0 : f64, start = 64 : i64}
 // CHECK: zero.parameter @fc2.weight : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 645, 128, tensor<4x8xbf16>>}
 zero.parameter @"fc2.weight" : tensor<8x4xf32> {data = #zero.data<"mlp.onnx", 645, 128, tensor<4x8xbf16>>}
+// CHECK: zero.state optimizer @w.v of @w : tensor<16xi8> {blocks = #zero.blocks<4, 32, linear_positive, @w.v.scale>, splat = 0.000000e+00 : f64}
+zero.state optimizer @w.v of @w : tensor<16xi8> {blocks = #zero.blocks<4, 32, linear_positive, @w.v.scale>, splat = 0.0}
+zero.state optimizer @w.v.scale of @w : tensor<1xf32> {splat = 0.0}
 // CHECK: zero.state constant @mask : tensor<4x4xi1> {data = #zero.data<"a b.onnx", 99, 16>}
 zero.state constant @mask : tensor<4x4xi1> {data = #zero.data<"a b.onnx", 99, 16>}
 // CHECK: zero.state parameter @ema : tensor<4xf32>

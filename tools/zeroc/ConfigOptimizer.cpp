@@ -71,8 +71,23 @@ static const OptimizerDefinition *findType(StringRef type) {
   return found == allOptimizers().end() ? nullptr : found;
 }
 
+/// The precision of states of an AdamW that Hugging Face's Trainer, bitsandbytes or torchao calls
+/// `type`; empty if none of them does. What is paged there is what --offload-optimizer moves here.
+static StringRef statePrecision(StringRef type) {
+  return StringSwitch<StringRef>(type)
+      .CasesLower({"adamw_8bit", "adamw8bit", "adamw_bnb_8bit", "adamw_torch_8bit",
+                   "paged_adamw_8bit", "pagedadamw8bit"},
+                  "8bit")
+      .CasesLower({"adamw4bit", "adamw_torch_4bit"}, "4bit")
+      .Default("");
+}
+
 static void readOptimizerBlock(Config &config, ConfigBlock &block) {
   std::optional<std::string> type = block.readWord("type");
+  if (StringRef precision = statePrecision(type.value_or("")); !precision.empty()) {
+    block.set("type", "state-precision", precision);
+    type = "AdamW";
+  }
   // Without a type the command line's holds, or the default.
   const OptimizerDefinition *named =
       type ? findType(*type) : findOptimizer(config.givenValue("optimizer").value_or("adamw"));

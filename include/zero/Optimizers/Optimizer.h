@@ -8,6 +8,7 @@
 #ifndef ZERO_OPTIMIZERS_OPTIMIZER_H
 #define ZERO_OPTIMIZERS_OPTIMIZER_H
 
+#include "dialects/Zero/Zero.h"
 #include "zero/Optimizers/Definition.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,6 +36,7 @@ struct ScalarState {
 struct ParameterState {
   std::string suffix; ///< "exp_avg"
   double init = 0.0;
+  bool isPositive = false; ///< never negative
 };
 
 /// A state of a whole tensor with a shape of its own, initially zero; every rank has all of it.
@@ -108,13 +110,34 @@ protected:
   double weightDecay;
 };
 
+/// How a state is stored.
+struct StateForm {
+  unsigned bits = 32;             ///< 32: f32, 16: bf16, 8 or 4: codes, with a scale for each block
+  CodeMap map = CodeMap::Dynamic; ///< of codes
+  int64_t block = 1;              ///< elements with one scale
+
+  bool hasCodes() const { return bits < 16; }
+  bool operator==(const StateForm &) const = default;
+};
+
 /// The types of an update kernel.
 struct UpdateForm {
-  mlir::Type parameter; ///< if it has 16 bits the first state is its f32 master
+  mlir::Type parameter; ///< if it has 16 bits the first state is its f32 master, or there is none
   mlir::Type gradient;
   bool scaled = false; ///< the first scalar is a factor on the gradient
+  /// Of each state of the optimizer; empty: all are f32. States of codes are of one block.
+  llvm::SmallVector<StateForm, 2> states = {};
+  bool keepsMaster = true; ///< of a 16-bit parameter
+  /// Without a master: bf16 is rounded at random, by its own bits, those of the gradient and the
+  /// number of the step, an i64 that is the last scalar. Else to nearest.
+  bool roundsAtRandom = false;
 
-  bool hasMaster() const { return !parameter.isF32(); }
+  bool hasMaster() const { return !parameter.isF32() && keepsMaster; }
+  /// Whether all states are f32, and a 16-bit parameter has a master.
+  bool isPlain() const {
+    return (parameter.isF32() || keepsMaster) &&
+           llvm::all_of(states, [](const StateForm &state) { return state.bits == 32; });
+  }
   bool operator==(const UpdateForm &) const = default;
 };
 

@@ -19,7 +19,7 @@ public:
       : Optimizer(settings), decay(settings.number("lr-decay")),
         start(settings.number("initial-accumulator-value")), epsilon(settings.number("eps")) {}
 
-  SmallVector<ParameterState> states() const override { return {{"sum", start}}; }
+  SmallVector<ParameterState> states() const override { return {{"sum", start, true}}; }
   SmallVector<ScalarState> scalarStates() const override {
     if (decay == 0)
       return {};

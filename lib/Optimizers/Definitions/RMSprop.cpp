@@ -22,7 +22,7 @@ public:
         momentum(settings.number("momentum")), isCentered(settings.isOn("centered")) {}
 
   SmallVector<ParameterState> states() const override {
-    SmallVector<ParameterState> states{{"square_avg"}};
+    SmallVector<ParameterState> states{{"square_avg", 0.0, true}};
     if (momentum != 0)
       states.push_back({"momentum_buffer"});
     if (isCentered)

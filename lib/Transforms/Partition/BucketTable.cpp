@@ -3,6 +3,7 @@
 #include "BucketTable.h"
 
 #include "dialects/Zero/Mesh.h"
+#include "dialects/Zero/Part.h"
 
 using namespace mlir;
 
@@ -10,6 +11,7 @@ namespace zero {
 
 BucketTable::BucketTable(ModuleOp module) {
   const Mesh mesh(module);
+  const SymbolTable symbols(module);
   ArrayRef<int64_t> elements = module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef();
   table.resize(elements.size());
   llvm::DenseMap<StringAttr, unsigned> numbers;
@@ -51,7 +53,8 @@ BucketTable::BucketTable(ModuleOp module) {
     bucket.stateTier = tier(state.getPlacement());
     std::string suffix = state.getSuffix();
     if (llvm::none_of(bucket.states, [&](const BucketState &s) { return s.suffix == suffix; }))
-      bucket.states.push_back({suffix, state.getTensorType().getElementType()});
+      bucket.states.push_back({suffix, state.getTensorType().getElementType(),
+                               unitOf(state, symbols.lookup<ParameterOp>(*state.getOf()))});
   }
   module.walk([&](Operation *op) {
     if (auto read = dyn_cast<ReadOp>(op))

@@ -14,7 +14,14 @@ namespace zero {
 struct BucketState {
   std::string suffix; ///< ".exp_avg"
   mlir::Type elementType;
+  /// Elements of the parameter for each of the state: several for scales of blocks, and for codes
+  /// of 4 bits.
+  int64_t unit = 1;
 
+  /// The type of the state for a slice `slice` of the parameters.
+  mlir::RankedTensorType typeOf(mlir::RankedTensorType slice) const {
+    return mlir::RankedTensorType::get({slice.getNumElements() / unit}, elementType);
+  }
   bool isMaster() const { return llvm::StringRef(suffix).drop_front() == kMasterSuffix; }
 };
 

@@ -57,7 +57,7 @@ void Partitioner::createBuffers(const Bucket &bucket) {
                    bucket.parameterTier);
   for (const BucketState &state : bucket.states)
     BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + state.suffix,
-                     bucket.type(bucket.stateShards).clone(state.elementType), bucket.stateShards,
+                     state.typeOf(bucket.type(bucket.stateShards)), bucket.stateShards,
                      bucket.stateTier);
 }
 

@@ -31,6 +31,7 @@ private:
   SmallVector<Value> updateSlice(ArrayRef<Value> operands);
   SmallVector<Value> updateLayers(ArrayRef<Value> operands);
   Value rateBlocks(LaunchOp measured);
+  Value inRows(Value flat, ShapedType taken);
   Value flat(Value blocks, RankedTensorType type);
 
   const Bucket &bucket;
@@ -75,18 +76,38 @@ SmallVector<Value> UpdatePartitioner::readOperands() {
   if (stored.getType() != own)
     operands.front() = inEpilogue(OwnSliceOp::create(builder, loc, own, stored, bucket.ownerGroup));
   for (const BucketState &state : bucket.states)
-    operands.push_back(read(bucket.name + state.suffix, slice.clone(state.elementType)));
+    operands.push_back(read(bucket.name + state.suffix, state.typeOf(slice)));
   return operands;
 }
 
+/// `flat` as the rows that a kernel takes as an operand of type `taken`.
+Value UpdatePartitioner::inRows(Value flat, ShapedType taken) {
+  if (taken.getRank() == 1)
+    return flat;
+  auto type = cast<RankedTensorType>(flat.getType());
+  SmallVector<int64_t> shape(taken.getShape());
+  shape.front() = type.getNumElements() / ShapedType::getNumElements(taken.getShape().drop_front());
+  SmallVector<ReassociationIndices> groups{llvm::to_vector<2>(llvm::seq<int64_t>(shape.size()))};
+  return inEpilogue(tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), flat, groups));
+}
+
+/// A kernel of states with codes takes rows, each a block of elements.
 SmallVector<Value> UpdatePartitioner::updateSlice(ArrayRef<Value> operands) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(first, first.getKernelAttr());
   SmallVector<Value> inputs(operands);
   inputs.push_back(gradient);
+  for (auto [input, type] : llvm::zip(inputs, kernel.getArgumentTypes()))
+    input = inRows(input, cast<ShapedType>(type));
+  const SmallVector<Type> types(ValueRange(inputs).drop_back().getTypes());
   llvm::append_range(inputs, first.getScalars());
-  LaunchOp op = launch(first.getKernelAttr(), TypeRange(ValueRange(operands)), inputs);
+  LaunchOp op = launch(first.getKernelAttr(), types, inputs);
   if (!first.getGradient().getDefiningOp<LaunchOp>()) // which would take it
     takesGradient(op, operands.size());
-  return SmallVector<Value>(op.getResults());
+  SmallVector<Value> results(op.getResults());
+  for (auto [result, operand] : llvm::zip_equal(results, operands))
+    if (result.getType() != operand.getType())
+      result = flat(result, cast<RankedTensorType>(operand.getType()));
+  return results;
 }
 
 /// The ratio of norms for each block of the slice.
@@ -119,7 +140,8 @@ Value UpdatePartitioner::rateBlocks(LaunchOp measured) {
 }
 
 Value UpdatePartitioner::flat(Value blocks, RankedTensorType type) {
-  SmallVector<ReassociationIndices> groups{{0, 1}};
+  SmallVector<ReassociationIndices> groups{
+      llvm::to_vector<2>(llvm::seq<int64_t>(cast<RankedTensorType>(blocks.getType()).getRank()))};
   return inEpilogue(tensor::CollapseShapeOp::create(builder, loc, type, blocks, groups));
 }
 

@@ -121,6 +121,7 @@ static LogicalResult checkNames(ModuleOp module) {
 /// Selects the first buckets, which are updated last, when backward cannot overlap with the disk
 /// any more. A bucket that is too large is skipped, until little space remains.
 void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, int64_t limit) {
+  const SymbolTable symbols(module);
   std::vector<SmallVector<StateOp>> states(buckets.elements.size());
   for (auto state : module.getOps<StateOp>()) {
     StringRef home = state.getHome().value_or("");
@@ -135,7 +136,8 @@ void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, 
     int64_t bytes = 0;
     for (StateOp state : own)
       if (homes.insert(*state.getHome()))
-        bytes += elements * elementBytes(state.getTensorType()) /
+        bytes += elements / unitOf(state, symbols.lookup<ParameterOp>(*state.getOf())) *
+                 elementBytes(state.getTensorType()) /
                  (state.getPlacement()->isSharded() ? ranks : 1);
     if (bytes > left) {
       if (left < limit / 16)
@@ -147,6 +149,16 @@ void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, 
       state.setPlacementAttr(
           PlacementAttr::get(module.getContext(), state.getPlacement()->getShard(), Tier::Host));
   }
+}
+
+/// Tensors and slices begin at multiples of this many elements: no block of a state is in two.
+static int64_t alignmentOf(ModuleOp module) {
+  const SymbolTable symbols(module);
+  int64_t alignment = kTensorAlignment;
+  for (auto state : module.getOps<StateOp>())
+    if (state.getOf())
+      alignment = std::max(alignment, unitOf(state, symbols.lookup<ParameterOp>(*state.getOf())));
+  return alignment;
 }
 
 struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
@@ -168,7 +180,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       items.push_back(builder.build(parameter));
     const PlanAttr plan = planOf(module);
     planning::Buckets buckets = planning::planBuckets(
-        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, kTensorAlignment);
+        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, alignmentOf(module));
     write(module, parameters, buckets);
     if (plan && plan.getOptimizerHost() > 0)
       fillHost(module, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
@@ -177,6 +189,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
   static void write(ModuleOp module, ArrayRef<ParameterOp> parameters,
                     const planning::Buckets &buckets) {
     Builder builder(module.getContext());
+    const SymbolTable symbols(module);
     auto home = [&](const planning::BucketSlot &slot, StringRef suffix) {
       std::string name = ("bucket" + Twine(slot.bucket) + suffix).str();
       return FlatSymbolRefAttr::get(module.getContext(), name);
@@ -194,7 +207,8 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       StringAttr of = state.getOfAttr().getAttr();
       const planning::BucketSlot &slot = slots[of];
       state.setHomeAttr(home(slot, state.getSuffix()));
-      state.setStartAttr(builder.getI64IntegerAttr(slot.start));
+      const int64_t unit = unitOf(state, symbols.lookup<ParameterOp>(of));
+      state.setStartAttr(builder.getI64IntegerAttr(slot.start / unit));
     }
     ArrayRef<int64_t> elements(buckets.elements);
     module->setAttr(kBucketsAttr, builder.getDenseI64ArrayAttr(elements));

@@ -126,7 +126,13 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     FailureOr<ParameterGroups> groups = ParameterGroups::create(module, options, *given);
     if (failed(groups))
       return failure();
-    StepUpdates updates(module, step, *groups, schedule);
+    StatePrecision precision;
+    std::string error = precision.parse(statePrecision);
+    if (error.empty())
+      error = precision.check(groups->optimizer(0));
+    if (!error.empty())
+      return module.emitError(error);
+    StepUpdates updates(module, step, *groups, schedule, precision, masterWeights);
     if (failed(updates.check(gradients)) || failed(returnMeanLoss(step)))
       return failure();
 
@@ -146,6 +152,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     updates.addScalars(factor.counts);
     for (GradientOp gradient : gradients)
       updates.addUpdate(gradient, factor);
+    updates.remarkPrecision();
     module->setAttr(
         kOptimizerAttr,
         StringAttr::get(&getContext(),

@@ -3,10 +3,13 @@
 #include "StepUpdates.h"
 
 #include "dialects/Zero/EmittedAttrs.h"
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
 
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -43,6 +46,24 @@ static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
          << ": expected f32; export the model as float32, or leave it out with --freeze";
 }
 
+/// Reports an error for a parameter that must have a master, or that is not bf16 and is to be
+/// rounded at random.
+LogicalResult StepUpdates::checkRounding(ParameterOp parameter) {
+  const Optimizer &optimizer = groups.optimizer(0);
+  Type type = parameter.getTensorType().getElementType();
+  if (type.isF32() || masters == MasterWeights::F32)
+    return success();
+  if (optimizer.isLayerwise() || optimizer.isOfTensors())
+    return emitError(parameter.getLoc())
+           << "--master-weights: expected an optimizer that updates each element by itself, got "
+           << optimizer.getSettings().definition().name;
+  if (masters == MasterWeights::None && !type.isBF16())
+    return emitError(parameter.getLoc())
+           << "--master-weights=none rounds bf16 at random: expected --precision=bf16, got "
+           << type;
+  return success();
+}
+
 /// Reports an error for a part if the update is scaled by norms of full tensors.
 static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimizer) {
   PartAttr part = partOf(parameter);
@@ -60,7 +81,7 @@ LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     if (failed(checkElementType(module, parameter)) ||
-        failed(checkWhole(parameter, groups.optimizer(0))))
+        failed(checkWhole(parameter, groups.optimizer(0))) || failed(checkRounding(parameter)))
       return failure();
   }
   return checkNames(gradients);
@@ -74,7 +95,7 @@ LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     SmallVector<std::string> suffixes{kMasterSuffix.str()};
     for (const ParameterState &state : groups.optimizer(0).states())
-      suffixes.push_back(state.suffix);
+      suffixes.append({state.suffix, state.suffix + kScaleSuffix.str()});
     auto type = cast<RankedTensorType>(gradient.getResult().getType());
     for (const TensorState &state : groups.optimizer(0).tensorStates(type.getShape()))
       suffixes.push_back(state.suffix);
@@ -122,18 +143,80 @@ void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
   llvm::append_range(scalars, launch.getResults().drop_front(states.size() + 1));
 }
 
-/// A state of the shape of `parameter`, at `after`, all `init`; without it a master, which has the
-/// parameter's own value.
+/// A state of `parameter`, at `after`, all `init`; without it a master, which has the parameter's
+/// own value.
 StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef suffix,
-                              std::optional<double> init) {
+                              RankedTensorType type, std::optional<double> init) {
   std::string name = (parameter.getSymName() + "." + suffix).str();
   DataAttr data = init ? DataAttr() : parameter.getDataAttr();
   FloatAttr splat = init ? after.getF64FloatAttr(*init) : parameter.getSplatAttr();
   RandomAttr random = init ? RandomAttr() : parameter.getRandomAttr();
   return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
-                         FlatSymbolRefAttr::get(parameter.getSymNameAttr()),
-                         parameter.getTensorType().clone(after.getF32Type()), data, splat,
+                         FlatSymbolRefAttr::get(parameter.getSymNameAttr()), type, data, splat,
                          /*required=*/false, random);
+}
+
+/// The master of `parameter` and the states of its optimizer. One with codes is two states: the
+/// codes, of 4 bits two in a byte, and the scales of its blocks. Both are zeros initially.
+void StepUpdates::addStates(ParameterOp parameter, const Optimizer &optimizer,
+                            const UpdateForm &form, SmallVectorImpl<Attribute> &states) {
+  OpBuilder after(parameter->getContext());
+  after.setInsertionPointAfter(parameter);
+  auto add = [&](const Twine &suffix, RankedTensorType type, std::optional<double> init) {
+    StateOp state = addState(after, parameter, suffix.str(), type, init);
+    states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
+    return state;
+  };
+  RankedTensorType values = parameter.getTensorType().clone(after.getF32Type());
+  const int64_t elements = values.getNumElements();
+  if (form.hasMaster())
+    add(kMasterSuffix, values, std::nullopt);
+  for (auto [index, state] : llvm::enumerate(optimizer.states())) {
+    const StateForm stored = form.states.empty() ? StateForm() : form.states[index];
+    if (!stored.hasCodes()) {
+      add(state.suffix, stored.bits == 16 ? values.clone(after.getBF16Type()) : values, state.init);
+      continue;
+    }
+    auto codes = values.clone(after.getI8Type());
+    StateOp own = add(state.suffix,
+                      stored.bits == 4 ? codes.clone(ArrayRef<int64_t>(elements / 2)) : codes, 0.0);
+    add(state.suffix + kScaleSuffix, values.clone(ArrayRef<int64_t>(elements / stored.block)), 0.0);
+    own.setBlocksAttr(BlocksAttr::get(parameter->getContext(), stored.bits, stored.block,
+                                      stored.map, cast<FlatSymbolRefAttr>(states.back())));
+  }
+}
+
+void StepUpdates::remarkPrecision() {
+  if (precision.isDefault())
+    return;
+  int64_t states = 0, wide = 0;
+  for (auto state : module.getOps<StateOp>()) {
+    StringRef name = state.getSymName();
+    if (!state.getOf() || name.ends_with(kScaleSuffix) ||
+        state.getSuffix() == ("." + kMasterSuffix).str())
+      continue;
+    ++states;
+    wide += state.getTensorType().getElementType().isF32();
+  }
+  remark::passed(step.getLoc(), remark::RemarkOpts::name("states").category("precision"))
+      << llvm::formatv("{0} of {1} states of the optimizer are stored in 16, 8 or 4 bits",
+                       states - wide, states)
+                 .str() +
+             (wide ? "; the others have less than 4096 elements, or no whole blocks" : "");
+}
+
+/// Whether states of `parameter` may have codes. The elements of a part must follow each other in
+/// the tensor of the model, and each of its rows consist of blocks: then blocks of the part are
+/// blocks of the whole, and all parts have codes.
+static bool mayHaveCodes(ParameterOp parameter) {
+  PartAttr part = partOf(parameter);
+  ShardAttr shard = shardOf(parameter);
+  if ((part && part.getAxis() != 0) ||
+      (shard && (shard.getDim() != 0 || !shard.getParts().empty())))
+    return false;
+  const SmallVector<int64_t> shape = wholeShape(parameter, parameter.getTensorType());
+  return ShapedType::getNumElements(shape) >= kLeastCodedElements &&
+         (!part || ShapedType::getNumElements(ArrayRef(shape).drop_front()) % kLargestBlock == 0);
 }
 
 const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const UpdateForm &form) {
@@ -151,29 +234,33 @@ const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const U
   return made;
 }
 
+/// The input of the program that is the number of the step.
+Value StepUpdates::stepNumber() {
+  for (BlockArgument argument : step.getArguments())
+    if (argumentBinding(step, argument.getArgNumber()) == kStepNumber)
+      return argument;
+  return addArgument(step, RankedTensorType::get({}, builder.getI64Type()), kStepNumber);
+}
+
 void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
   unsigned group = groups.find(modelNames(parameter));
   const Optimizer &optimizer = groups.optimizer(group);
   UpdateForm form{parameter.getTensorType().getElementType(),
-                  getElementTypeOrSelf(gradient.getResult().getType()), bool(factor.factor)};
+                  getElementTypeOrSelf(gradient.getResult().getType()),
+                  bool(factor.factor),
+                  precision.formsOf(optimizer, parameter.getTensorType().getNumElements(),
+                                    mayHaveCodes(parameter)),
+                  masters == MasterWeights::F32,
+                  masters == MasterWeights::None &&
+                      parameter.getTensorType().getElementType().isBF16()};
   Value change = gradient.getResult();
   if (optimizer.isOfTensors()) {
     change = addTensorStep(gradient, parameter, group, form, factor);
     form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
   }
   SmallVector<Attribute> states;
-  OpBuilder after(parameter->getContext());
-  after.setInsertionPointAfter(parameter);
-  auto add = [&](StringRef suffix, std::optional<double> init) {
-    StateOp state = addState(after, parameter, suffix, init);
-    states.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
-  };
-  if (form.hasMaster())
-    add(kMasterSuffix, std::nullopt);
-  for (const ParameterState &state : optimizer.states())
-    add(state.suffix, state.init);
-
+  addStates(parameter, optimizer, form, states);
   const SmallVector<func::FuncOp> &made = kernelsFor(group, form);
   SmallVector<Attribute> names = llvm::map_to_vector(made, [](func::FuncOp kernel) -> Attribute {
     return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
@@ -186,6 +273,8 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
     operands.push_back(factor.factor);
   unsigned own = optimizer.numScalars();
   llvm::append_range(operands, ArrayRef<Value>(scalars).slice(group * own, own));
+  if (form.roundsAtRandom)
+    operands.push_back(stepNumber());
   inEpilogue(UpdateOp::create(
       builder, gradient.getLoc(), gradient.getParameterAttr(), builder.getArrayAttr(states), change,
       cast<FlatSymbolRefAttr>(names.front()), layerwise, operands, factor.counts));

@@ -4,6 +4,8 @@
 #define LIB_TRANSFORMS_STEP_STEPUPDATES_H
 
 #include "ParameterGroups.h"
+#include "zero/Optimizers/StatePrecision.h"
+#include "zero/Transforms/Step/MasterWeights.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 namespace zero {
@@ -12,23 +14,30 @@ namespace zero {
 class StepUpdates {
 public:
   StepUpdates(mlir::ModuleOp module, mlir::func::FuncOp step, ParameterGroups &groups,
-              const ScheduleOptions &schedule)
-      : module(module), step(step), groups(groups), schedule(schedule), symbols(module),
-        builder(step.getBody().front().getTerminator()) {}
+              const ScheduleOptions &schedule, const StatePrecision &precision,
+              MasterWeights masters)
+      : module(module), step(step), groups(groups), schedule(schedule), precision(precision),
+        masters(masters), symbols(module), builder(step.getBody().front().getTerminator()) {}
 
   /// Fails after an error when a parameter is of a type that is not updated, or the model
   /// has taken the name of an optimizer state.
   llvm::LogicalResult check(llvm::ArrayRef<GradientOp> gradients);
   void addScalars(mlir::TypedValue<mlir::RankedTensorType> counts);
   void addUpdate(GradientOp gradient, const GradientFactor &factor);
+  /// Says how many states are stored as asked for.
+  void remarkPrecision();
 
 private:
   /// Optimizer states are saved under names that follow from the parameters'.
+  llvm::LogicalResult checkRounding(ParameterOp parameter);
   llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
   StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
-                   std::optional<double> init);
+                   mlir::RankedTensorType type, std::optional<double> init);
+  void addStates(ParameterOp parameter, const Optimizer &optimizer, const UpdateForm &form,
+                 llvm::SmallVectorImpl<mlir::Attribute> &states);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
   llvm::SmallVector<ScalarState> scalarStates() const;
+  mlir::Value stepNumber();
   mlir::Value addSquareSum(ParameterOp parameter);
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
@@ -42,6 +51,8 @@ private:
   mlir::func::FuncOp step;
   ParameterGroups &groups;
   const ScheduleOptions &schedule;
+  const StatePrecision &precision;
+  MasterWeights masters; ///< of 16-bit parameters
   mlir::SymbolTable symbols;
   mlir::OpBuilder builder;
   struct TensorKernel {

@@ -2,6 +2,7 @@
 
 #include "allocations.h"
 #include "mixed_program.h"
+#include "parts.h"
 #include "runtime/io/weights_file.h"
 #include "runtime/support/floats.h"
 #include "trial.h"
@@ -298,6 +299,36 @@ TEST(MixedGradients, SixteenBitsAreHandedOutWide) {
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
+
+TEST(MixedTables, CodesHaveScalesAndAParameter) {
+  auto change = [](auto edit, const char *part) {
+    MixedProgram mixed(1, 3);
+    auto *codes =
+        addTensor(mixed.program, "w.m", proto::OPTIMIZER, proto::I8, {12, 1, mixed.at.x}, {4, 3});
+    auto *scales = addTensor(mixed.program, "w.m.scale", proto::OPTIMIZER, proto::F32,
+                             {3, 1, mixed.at.x}, {3});
+    codes->set_of("w");
+    codes->mutable_blocks()->set_bits(8);
+    codes->mutable_blocks()->set_size(4);
+    codes->mutable_blocks()->set_scales("w.m.scale");
+    codes->mutable_blocks()->mutable_numbers()->Resize(256, 0);
+    edit(*codes, *scales);
+    expectRefused(mixed, ZERO_RT_BAD_FILE, part);
+  };
+  change([](auto &codes, auto &) { codes.set_of("v"); }, "'w.m': codes without a parameter");
+  change([](auto &codes, auto &) { codes.mutable_blocks()->set_scales("w.m"); },
+         "'w.m': its scales are not those of its blocks");
+  change([](auto &codes, auto &) { codes.mutable_blocks()->set_scales("v.scale"); },
+         "'w.m': codes without a parameter or without scales");
+  for (const unsigned bits : {0, 4, 64})
+    change([&](auto &codes, auto &) { codes.mutable_blocks()->set_bits(bits); },
+           "'w.m': it has no code for each element");
+  change([](auto &codes, auto &) { codes.mutable_blocks()->mutable_numbers()->RemoveLast(); },
+         "'w.m': it has no code for each element");
+  for (const uint64_t size : {0, 3, 6, 24})
+    change([&](auto &codes, auto &) { codes.mutable_blocks()->set_size(size); },
+           "'w.m': its scales are not those of its blocks");
+}
 
 TEST(MixedTables, AreRefusedByName) {
   auto change = [](auto edit, const char *part) {

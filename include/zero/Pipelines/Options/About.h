@@ -151,7 +151,7 @@ phase::Condition training,
 /// The checks.
 namespace valid {
 
-phase::Check dataRoot, mesh, noDecay, paramGroups, targetCpu;
+phase::Check dataRoot, mesh, noDecay, paramGroups, statePrecision, targetCpu;
 
 } // namespace valid
 

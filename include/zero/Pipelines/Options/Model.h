@@ -4,6 +4,7 @@
 #define ZERO_PIPELINES_OPTIONS_MODEL_H
 
 #include "zero/Pipelines/Options/Group.h"
+#include "zero/Transforms/Step/MasterWeights.h"
 
 namespace zero::phase {
 
@@ -75,6 +76,11 @@ struct PrecisionOptions : Group {
       parent, "frozen-precision",
       appliesIf(needs::bits32, needs::frozenParameters).orElse("like the other parameters"),
       llvm::cl::desc("store frozen parameters in 16 bits: bf16 or fp16")};
+  WordOption<MasterWeights> masterWeights{
+      parent, "master-weights", appliesIf(needs::training, needs::bits16),
+      llvm::cl::desc("values of 16-bit parameters that the optimizer updates: f32, or none: their "
+                     "own, of bf16 rounded up or down at random; or nearest: rounded to nearest"),
+      llvm::cl::init(MasterWeights::F32)};
   Option<double> lossScale{parent, "loss-scale",
                            appliesIf(needs::training, needs::fp16)
                                .within(0, FLT_MAX, "a positive number")

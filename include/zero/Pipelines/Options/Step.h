@@ -31,6 +31,11 @@ struct StepOptions : Group {
       llvm::cl::desc("settings of parameters that match a glob: weight-decay=X, lr-scale=Y or "
                      "both, joined by ':'; the first matching group applies"),
       llvm::cl::value_desc("pattern:key=X,...")};
+  ListOption<std::string> statePrecision{
+      parent, "state-precision", ofStep(needs::training).checked(valid::statePrecision),
+      llvm::cl::desc("how states of the optimizer are stored: f32, bf16, 8bit or 4bit, for all or "
+                     "by name (exp_avg=8bit,exp_avg_sq=f32)"),
+      llvm::cl::value_desc("precision|STATE=precision,...")};
   WordOption<ScheduleKind> schedule{
       parent, "lr-schedule", ofStep(needs::training),
       llvm::cl::desc("learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),

@@ -1,0 +1,45 @@
+//===- StatePrecision.h - how states of the optimizer are stored -*- C++ -*-===//
+
+#ifndef ZERO_OPTIMIZERS_STATEPRECISION_H
+#define ZERO_OPTIMIZERS_STATEPRECISION_H
+
+#include "zero/Optimizers/Optimizer.h"
+
+namespace zero {
+
+/// Tensors with fewer elements keep f32 states: they are few bytes, and often norms and biases.
+inline constexpr int64_t kLeastCodedElements = 4096;
+
+/// Elements of the largest blocks.
+inline constexpr int64_t kLargestBlock = 256;
+
+/// The name of the scales of a state is that of its codes and this.
+inline constexpr llvm::StringLiteral kScaleSuffix = ".scale";
+
+/// The requested precision of states, of all or by name.
+class StatePrecision {
+public:
+  /// Each of `texts` is f32, bf16, 8bit or 4bit, or the name of a state, '=' and one of these.
+  /// Returns an error message, or an empty string.
+  std::string parse(llvm::ArrayRef<std::string> texts);
+  /// An error message for a name that `optimizer` has no state of, or if it cannot store its states
+  /// otherwise; or an empty string.
+  std::string check(const Optimizer &optimizer) const;
+  bool isDefault() const { return given.empty(); }
+
+  /// How the states of a tensor of `elements` are stored. If it `mayHaveCodes` it has them if it
+  /// consists of whole blocks: of 256 elements with codes of 8 bits, of 128 where a state has codes
+  /// of 4 bits. A state that does not begin with zeros has none.
+  llvm::SmallVector<StateForm, 2> formsOf(const Optimizer &optimizer, int64_t elements,
+                                          bool mayHaveCodes) const;
+
+private:
+  unsigned bitsOf(llvm::StringRef state) const;
+
+  /// Names and bits, in the given order; an empty name means all states.
+  std::vector<std::pair<std::string, unsigned>> given;
+};
+
+} // namespace zero
+
+#endif // ZERO_OPTIMIZERS_STATEPRECISION_H
