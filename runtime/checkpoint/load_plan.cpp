@@ -6,6 +6,7 @@
 #include "runtime/support/floats.h"
 #include "runtime/support/problems.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -31,14 +32,26 @@ static std::string elementsText(uint64_t begin, uint64_t end) {
                 static_cast<unsigned long long>(end - 1));
 }
 
-namespace {
-/// Elements [begin, begin + count) of a tensor that are consecutive in a file.
-struct SavedRun {
-  uint64_t begin, count;
-  uint32_t file;
-  uint64_t offset; ///< bytes
-};
+/// The codes of a tensor of the program, and of one of the checkpoint.
+static Codes codesOf(const proto::Tensor &tensor) {
+  if (!tensor.has_blocks())
+    return {};
+  const auto &blocks = tensor.blocks();
+  return {blocks.bits(), blocks.size(), {blocks.numbers().begin(), blocks.numbers().end()}};
+}
+static Codes codesOf(const Saved &saved, const proto::Manifest &manifest) {
+  if (!saved.has_blocks())
+    return {};
+  const auto &numbers = manifest.tables(int(saved.blocks().table())).numbers();
+  return {saved.blocks().bits(), saved.blocks().size(), {numbers.begin(), numbers.end()}};
+}
 
+/// `codes` of 8 bits, or the type of what has none, for messages.
+static std::string storedText(const Codes &codes, DType dtype) {
+  return codes.any() ? std::to_string(codes.bits) + "-bit codes" : nameOf(dtype);
+}
+
+namespace {
 class Planner {
 public:
   Planner(const proto::Program &program, const proto::Manifest &manifest, bool verbose)
@@ -53,6 +66,12 @@ private:
   bool findRuns(const StateTensor &tensor, const Saved &saved, std::vector<SavedRun> &runs);
   bool order(const StateTensor &tensor, std::vector<SavedRun> &runs);
   void addReads(const StateTensor &tensor, DType stored, const std::vector<SavedRun> &runs);
+  bool isStoredOtherwise(const StateTensor &tensor, const Saved &saved) const;
+  void convert(const StateTensor &tensor, const Saved &saved);
+  bool findAll(const Saved &saved, std::vector<SavedRun> &runs);
+  void addConverts(const StateTensor &tensor, size_t source);
+  bool findScales(const StateTensor &tensor, size_t block, int rank, RangeConvert &range) const;
+  const StateTensor *findState(const std::string &name) const;
   void begin(const StateTensor &tensor);
   void leave(const Saved &saved);
   std::string otherSettings() const;
@@ -61,7 +80,10 @@ private:
   const proto::Program &program;
   const proto::Manifest &manifest;
   std::vector<StateTensor> state;
+  std::map<std::string, const Saved *> saved;
   std::set<std::string> trained; ///< parameters
+  std::set<std::string>
+      converts; ///< scales of the program, and of the checkpoint, with their codes
   LoadPlan made;
   Problems problems, initial, late, unused, converted;
 };
@@ -151,6 +173,95 @@ void Planner::take(const StateTensor &tensor, const Saved &saved) {
     addReads(tensor, toDType(saved.dtype()), runs);
 }
 
+bool Planner::isStoredOtherwise(const StateTensor &tensor, const Saved &saved) const {
+  return codesOf(*tensor.tensor) != codesOf(saved, manifest);
+}
+
+const StateTensor *Planner::findState(const std::string &name) const {
+  auto found = std::find_if(state.begin(), state.end(),
+                            [&](const StateTensor &each) { return each.name == name; });
+  return found == state.end() ? nullptr : &*found;
+}
+
+/// All runs of a saved tensor in their order.
+bool Planner::findAll(const Saved &saved, std::vector<SavedRun> &runs) {
+  StateTensor as;
+  as.name = saved.name();
+  auto shape = shapeOf(saved.shape());
+  as.shape.assign(shape.begin(), shape.end());
+  as.elements = elementsOf(saved.shape());
+  return findRuns(as, saved, runs) && order(as, runs);
+}
+
+/// A tensor whose codes differ from those in the checkpoint, or that has codes only here or there.
+void Planner::convert(const StateTensor &tensor, const Saved &own) {
+  SavedSource source;
+  source.dtype = toDType(own.dtype());
+  source.codes = codesOf(own, manifest);
+  const Codes &codes = made.codes.emplace_back(codesOf(*tensor.tensor));
+  const auto scales = saved.find(own.blocks().scales());
+  const uint64_t elements = tensor.elements * codes.perByte();
+  if (elementsOf(own.shape()) * source.codes.perByte() != elements ||
+      (!source.codes.any() && !isConvertible(source.dtype, ZERO_RT_F32)) ||
+      (!codes.any() && !isConvertible(ZERO_RT_F32, tensor.dtype())) ||
+      (source.codes.any() && (scales == saved.end() || scales->second->dtype() != proto::F32 ||
+                              elementsOf(scales->second->shape()) * source.codes.size != elements)))
+    return problems.add("of another shape or type",
+                        quoted(tensor.name) + " (expected " + storedText(codes, tensor.dtype()) +
+                            ", got " + storedText(source.codes, source.dtype) + ")");
+  if (!findAll(own, source.values) ||
+      (source.codes.any() && !findAll(*scales->second, source.scales)))
+    return;
+  converted.add("converted", quoted(tensor.name) + " (" + storedText(source.codes, source.dtype) +
+                                 " to " + storedText(codes, tensor.dtype()) + ")");
+  made.sources.push_back(std::move(source));
+  addConverts(tensor, made.sources.size() - 1);
+}
+
+/// The parts of each rank. Those of codes are whole blocks, whose scales the rank has, too.
+void Planner::addConverts(const StateTensor &tensor, size_t source) {
+  const Codes &codes = made.codes.back();
+  for (size_t block = 0; block < tensor.blocks.size(); ++block)
+    for (int rank = 0; rank < int(made.ranks.size()); ++rank) {
+      const Block &own = tensor.blocks[block];
+      (void)forEachPart(own, rank, [&](const Part &part) {
+        RangeConvert range{source,
+                           part.inTensor * codes.perByte(),
+                           part.count * codes.perByte(),
+                           tensor.dtype(),
+                           codes.any() ? &codes : nullptr,
+                           own.buffer->tier(),
+                           tensor.place(own, rank, part.inBuffer)};
+        if (!codes.any() || findScales(tensor, block, rank, range))
+          made.converts[size_t(rank)].push_back(range);
+        else
+          problems.add("in parts of blocks", quoted(tensor.name));
+        return Status();
+      });
+    }
+}
+
+/// Sets the place of the scales of `range`, which the rank must have, too.
+bool Planner::findScales(const StateTensor &tensor, size_t block, int rank,
+                         RangeConvert &range) const {
+  const uint64_t size = range.codes->size, first = range.begin / size, count = range.count / size;
+  const StateTensor *scales = findState(tensor.tensor->blocks().scales());
+  if (!scales || block >= scales->blocks.size() || range.begin % size != 0 ||
+      range.count % size != 0)
+    return false;
+  bool found = false;
+  const Block &theirs = scales->blocks[block];
+  (void)forEachPart(theirs, rank, [&](const Part &part) {
+    if (part.inTensor <= first && first + count <= part.inTensor + part.count) {
+      found = true;
+      range.scalesTier = theirs.buffer->tier();
+      range.scalesPlace = scales->place(theirs, rank, part.inBuffer + first - part.inTensor);
+    }
+    return Status();
+  });
+  return found;
+}
+
 /// A tensor that the checkpoint does not have.
 void Planner::begin(const StateTensor &tensor) {
   if (tensor.derived)
@@ -227,18 +338,30 @@ Status Planner::run(LoadPlan &plan) {
   ZERO_RT_TRY(listState(program, state));
   made.ranks.resize(program.ranks());
   made.fills.resize(program.ranks());
-  std::map<std::string, const Saved *> saved, left;
+  made.converts.resize(program.ranks());
+  std::map<std::string, const Saved *> left;
   for (const Saved &tensor : manifest.tensors())
     saved[tensor.name()] = left[tensor.name()] = &tensor;
+  for (const StateTensor &tensor : state)
+    if (auto it = saved.find(tensor.name);
+        it != saved.end() && isStoredOtherwise(tensor, *it->second))
+      converts.insert({tensor.tensor->blocks().scales(), it->second->blocks().scales()});
   for (const StateTensor &tensor : state) {
     if (tensor.tensor->role() == proto::PARAMETER && !tensor.tensor->frozen())
       trained.insert(tensor.name);
     left.erase(tensor.name);
-    if (auto it = saved.find(tensor.name); it != saved.end())
-      take(tensor, *it->second);
-    else
+    auto it = saved.find(tensor.name);
+    if (converts.count(tensor.name))
+      continue;
+    if (it == saved.end())
       begin(tensor);
+    else if (isStoredOtherwise(tensor, *it->second))
+      convert(tensor, *it->second);
+    else
+      take(tensor, *it->second);
   }
+  for (const std::string &scales : converts)
+    left.erase(scales);
   for (const auto &[name, tensor] : left)
     leave(*tensor);
   if (!problems.empty())
@@ -253,6 +376,12 @@ std::vector<uint32_t> filesOf(const LoadPlan &plan, int first, int ranks) {
   for (int rank = first; rank < first + ranks; ++rank)
     for (const RangeRead &range : plan.ranks[size_t(rank)])
       files.insert(range.file);
+  for (int rank = first; rank < first + ranks; ++rank)
+    for (const RangeConvert &range : plan.converts[size_t(rank)])
+      for (const auto *runs :
+           {&plan.sources[range.source].values, &plan.sources[range.source].scales})
+        for (const SavedRun &run : *runs)
+          files.insert(run.file);
   return {files.begin(), files.end()};
 }
 

@@ -3,8 +3,11 @@
 #ifndef RUNTIME_CHECKPOINT_LOAD_PLAN_H
 #define RUNTIME_CHECKPOINT_LOAD_PLAN_H
 
+#include "runtime/checkpoint/codes.h"
 #include "runtime/checkpoint/manifest.pb.h"
 #include "runtime/checkpoint/state_table.h"
+
+#include <deque>
 
 namespace zero::rt {
 
@@ -27,8 +30,39 @@ struct RangeFill {
   uint64_t place;
 };
 
+/// Elements [begin, begin + count) of a tensor that are consecutive in a file.
+struct SavedRun {
+  uint64_t begin, count;
+  uint32_t file;
+  uint64_t offset; ///< bytes behind its header
+};
+
+/// A saved tensor that the program stores otherwise: all its runs in their order, and with codes
+/// those of its scales.
+struct SavedSource {
+  DType dtype;
+  std::vector<SavedRun> values, scales;
+  Codes codes;
+};
+
+/// Elements of a saved tensor that are decoded, encoded, or both. They are whole blocks of what has
+/// codes in the program.
+struct RangeConvert {
+  size_t source; ///< of LoadPlan::sources
+  uint64_t begin, count;
+  DType dtype;        ///< of the program, if it has no codes there
+  const Codes *codes; ///< of LoadPlan::codes, or null
+  proto::Tier tier;
+  uint64_t place;
+  proto::Tier scalesTier = proto::DEVICE;
+  uint64_t scalesPlace = 0;
+};
+
 struct LoadPlan {
   std::vector<std::vector<RangeRead>> ranks;
+  std::vector<std::vector<RangeConvert>> converts; ///< by rank
+  std::vector<SavedSource> sources;
+  std::deque<Codes> codes;                   ///< of the program
   std::vector<std::vector<RangeFill>> fills; ///< by rank
   std::vector<std::string> remarks;          ///< permitted differences from the saved state
 };

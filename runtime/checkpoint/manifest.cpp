@@ -145,6 +145,17 @@ static bool isInside(const proto::Manifest::Range &range, const proto::Manifest 
          isWithin(range.offset(), bytes, manifest.files(int(range.file())).bytes());
 }
 
+/// Whether `elements` bytes are whole blocks of codes that its table has.
+static bool hasBlocks(const proto::Manifest::Tensor &tensor, uint64_t elements,
+                      const proto::Manifest &manifest) {
+  const proto::Manifest::Tensor::Blocks &blocks = tensor.blocks();
+  return (blocks.bits() == 8 || blocks.bits() == 4) && sizeOf(toDType(tensor.dtype())) == 1 &&
+         blocks.table() < uint32_t(manifest.tables_size()) &&
+         manifest.tables(int(blocks.table())).numbers_size() == 1 << blocks.bits() &&
+         blocks.size() > 0 && blocks.size() <= kLargestBlock && blocks.size() % 2 == 0 &&
+         elements * (8 / blocks.bits()) % blocks.size() == 0;
+}
+
 static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Manifest &manifest) {
   const DType dtype = toDType(tensor.dtype());
   const size_t size = sizeOf(dtype);
@@ -154,7 +165,9 @@ static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Ma
   for (const proto::Manifest::Range &range : tensor.ranges())
     if (!isInside(range, manifest, shapeOf(tensor.shape()), size))
       return bad("tensor " + quoted(tensor.name()) + ": a range is outside of it or of its file");
-  return {};
+  return tensor.has_blocks() && !hasBlocks(tensor, elements, manifest)
+             ? bad("tensor " + quoted(tensor.name()) + ": bad codes or blocks")
+             : Status();
 }
 
 static Status checkContents(const proto::Manifest &manifest) {

@@ -10,8 +10,10 @@
 namespace zero::rt {
 
 inline constexpr char kManifestName[] = "manifest.json";
-/// Version 1 is the same without runs, version 2 without cuts.
-inline constexpr uint32_t kManifestVersion = 3;
+/// Elements of a block with one scale, at most.
+inline constexpr uint64_t kLargestBlock = 4096;
+/// Version 1 is the same without runs, version 2 without cuts, version 3 without codes.
+inline constexpr uint32_t kManifestVersion = 4;
 
 /// CRC-32 of zlib, continuing from that of the bytes before.
 uint32_t crc32Of(std::span<const uint8_t> bytes, uint32_t before = 0);

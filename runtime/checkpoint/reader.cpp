@@ -2,8 +2,11 @@
 
 #include "runtime/checkpoint/reader.h"
 
+#include "runtime/checkpoint/manifest.h"
 #include "runtime/support/floats.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 namespace zero::rt {
@@ -143,6 +146,87 @@ Status CheckpointReader::read(const RangeRead &range, const MemoryByTier &memory
   return memory.at(range.tier).write(range.place, range.count * size, make);
 }
 
+/// Elements [begin, begin + count) of `size` bytes, which the runs have.
+Status CheckpointReader::readRuns(const std::vector<SavedRun> &runs, uint64_t size, uint64_t begin,
+                                  uint64_t count, char *target) const {
+  auto run =
+      std::upper_bound(runs.begin(), runs.end(), begin, [](uint64_t at, const SavedRun &each) {
+        return at < each.begin + each.count;
+      });
+  for (uint64_t done = 0; done < count; ++run) {
+    const uint64_t skip = begin + done - run->begin;
+    const uint64_t now = std::min(run->count - skip, count - done);
+    const File &from = files[run->file];
+    ZERO_RT_TRY(
+        from.file.read(from.data + run->offset + skip * size, target + done * size, now * size));
+    done += now;
+  }
+  return {};
+}
+
+/// Elements [begin, begin + count) as f32, decoded. Of codes whole blocks are read.
+Status CheckpointReader::readElements(const SavedSource &source, uint64_t begin, uint64_t count,
+                                      std::vector<float> &elements) const {
+  const Codes &codes = source.codes;
+  const uint64_t first = begin / codes.size, last = (begin + count - 1) / codes.size;
+  const uint64_t blocks = last - first + 1, all = blocks * codes.size;
+  elements.resize(all);
+  if (!codes.any()) {
+    std::vector<char> bytes(count * sizeOf(source.dtype));
+    ZERO_RT_TRY(readRuns(source.values, sizeOf(source.dtype), begin, count, bytes.data()));
+    convertFloats(source.dtype, bytes.data(), ZERO_RT_F32, elements.data(), count);
+    return {};
+  }
+  std::vector<uint8_t> bytes(all / codes.perByte());
+  std::vector<float> scales(blocks);
+  ZERO_RT_TRY(readRuns(source.values, 1, first * codes.size / codes.perByte(), bytes.size(),
+                       reinterpret_cast<char *>(bytes.data())));
+  ZERO_RT_TRY(readRuns(source.scales, sizeof(float), first, blocks,
+                       reinterpret_cast<char *>(scales.data())));
+  decodeBlocks(codes, bytes.data(), scales.data(), blocks, elements.data());
+  elements.erase(elements.begin(), elements.begin() + std::ptrdiff_t(begin - first * codes.size));
+  elements.resize(count);
+  return {};
+}
+
+/// Writes all of `bytes`.
+static Status put(Memory &memory, uint64_t place, const void *bytes, uint64_t count) {
+  return memory.write(place, count, [&](char *target, uint64_t done, uint64_t now) {
+    std::memcpy(target, static_cast<const char *>(bytes) + done, now);
+    return Status();
+  });
+}
+
+Status CheckpointReader::convert(const LoadPlan &plan, const RangeConvert &range,
+                                 const MemoryByTier &memory) const {
+  // Whole blocks of either side.
+  const uint64_t chunk = kLargestBlock * (range.codes ? range.codes->size : 1);
+  std::vector<float> elements, scales;
+  std::vector<char> bytes;
+  for (uint64_t done = 0; done < range.count; done += chunk) {
+    const uint64_t count = std::min(chunk, range.count - done);
+    ZERO_RT_TRY(readElements(plan.sources[range.source], range.begin + done, count, elements));
+    if (!range.codes) {
+      bytes.resize(count * sizeOf(range.dtype));
+      convertFloats(ZERO_RT_F32, elements.data(), range.dtype, bytes.data(), count);
+      ZERO_RT_TRY(put(memory.at(range.tier), range.place + done * sizeOf(range.dtype), bytes.data(),
+                      bytes.size()));
+      continue;
+    }
+    const Codes &codes = *range.codes;
+    bytes.resize(count / codes.perByte());
+    scales.resize(count / codes.size);
+    encodeBlocks(codes, elements.data(), scales.size(), reinterpret_cast<uint8_t *>(bytes.data()),
+                 scales.data());
+    ZERO_RT_TRY(put(memory.at(range.tier), range.place + done / codes.perByte(), bytes.data(),
+                    bytes.size()));
+    ZERO_RT_TRY(put(memory.at(range.scalesTier),
+                    range.scalesPlace + done / codes.size * sizeof(float), scales.data(),
+                    scales.size() * sizeof(float)));
+  }
+  return {};
+}
+
 Status CheckpointReader::readRank(const LoadPlan &plan, int rank, const MemoryByTier &memory,
                                   Meter &meter) const {
   std::vector<char> space;
@@ -152,6 +236,8 @@ Status CheckpointReader::readRank(const LoadPlan &plan, int rank, const MemoryBy
     ZERO_RT_TRY(read(range, memory, space));
     meter.add(range.count * sizeOf(range.dtype));
   }
+  for (const RangeConvert &range : plan.converts[size_t(rank)])
+    ZERO_RT_TRY(convert(plan, range, memory));
   for (const RangeFill &range : plan.fills[size_t(rank)])
     ZERO_RT_TRY(memory.at(range.tier)
                     .write(range.place, range.count * sizeOf(range.dtype),

@@ -38,6 +38,11 @@ private:
   Status checkRanges() const;
   Status verifyFile(uint32_t index, Meter &meter);
   Status read(const RangeRead &range, const MemoryByTier &memory, std::vector<char> &space) const;
+  Status readRuns(const std::vector<SavedRun> &runs, uint64_t size, uint64_t begin, uint64_t count,
+                  char *target) const;
+  Status readElements(const SavedSource &source, uint64_t begin, uint64_t count,
+                      std::vector<float> &elements) const;
+  Status convert(const LoadPlan &plan, const RangeConvert &range, const MemoryByTier &memory) const;
 
   struct File {
     InputFile file;

@@ -6,6 +6,7 @@
 #include "runtime/support/finite.h"
 #include "runtime/support/problems.h"
 
+#include <algorithm>
 #include <set>
 
 namespace zero::rt {
@@ -26,6 +27,24 @@ static void describe(const proto::Program &program, proto::Manifest &manifest) {
   *manifest.mutable_settings() = program.settings();
 }
 
+/// Tables of numbers are listed once.
+void CheckpointWriter::setBlocks(const proto::Tensor::Blocks &from,
+                                 proto::Manifest::Tensor &tensor) {
+  auto same = [&](const proto::Manifest::Table &table) {
+    return std::equal(table.numbers().begin(), table.numbers().end(), from.numbers().begin(),
+                      from.numbers().end());
+  };
+  const auto &tables = manifest.tables();
+  const auto table = std::find_if(tables.begin(), tables.end(), same) - tables.begin();
+  if (table == tables.size())
+    *manifest.add_tables()->mutable_numbers() = from.numbers();
+  proto::Manifest::Tensor::Blocks &blocks = *tensor.mutable_blocks();
+  blocks.set_bits(from.bits());
+  blocks.set_size(from.size());
+  blocks.set_scales(from.scales());
+  blocks.set_table(uint32_t(table));
+}
+
 void CheckpointWriter::listTensors(const SavingNodes &nodes) {
   std::vector<proto::Manifest::Tensor *> listed(state.size());
   for (size_t i = 0; i < state.size(); ++i) {
@@ -40,6 +59,8 @@ void CheckpointWriter::listTensors(const SavingNodes &nodes) {
     tensor->mutable_shape()->Assign(each.shape.begin(), each.shape.end());
     if (!each.tensor->master())
       tensor->set_of(each.tensor->of());
+    if (each.tensor->has_blocks())
+      setBlocks(each.tensor->blocks(), *tensor);
   }
   for (size_t rank = 0; rank < pieces.size(); ++rank) {
     const int node = nodes.ofRank.empty() ? 0 : nodes.ofRank[rank];

@@ -67,6 +67,7 @@ private:
   Status writeShard(int rank, const MemoryByTier &memory, Meter &meter);
   const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
+  void setBlocks(const proto::Tensor::Blocks &from, proto::Manifest::Tensor &tensor);
   void listTensors(const SavingNodes &nodes);
 
   proto::Manifest manifest;

@@ -161,13 +161,13 @@ TEST_F(Damaged, ManifestsThatLieAreRefused) {
 
 TEST_F(Damaged, AnotherVersionIsNotDamaged) {
   std::string text = contents(newest(kManifestName));
-  text.replace(text.find("\"version\": 3"), 12, "\"version\": 4");
+  text.replace(text.find("\"version\": 4"), 12, "\"version\": 5");
   text.replace(text.find("\"step\""), 6, "\"news\"");
   text.replace(text.find("\"checksum\": \"") + 13, 8, "00000000");
   auto bytes = reinterpret_cast<const uint8_t *>(text.data());
   text.replace(text.find("00000000"), 8, format("%08x", crc32Of({bytes, text.size()})));
   replace(newest(kManifestName), text);
-  EXPECT_REFUSED(program.load(folder), "manifest.json': wrong version: expected 3, got 4");
+  EXPECT_REFUSED(program.load(folder), "manifest.json': wrong version: expected 4, got 5");
 }
 
 TEST_F(Damaged, AllOfThemAreNamed) {

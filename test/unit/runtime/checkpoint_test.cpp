@@ -257,6 +257,43 @@ TEST_F(CheckpointTest, RemarksOnWhatPrecisionChanges) {
   EXPECT_TRUE(again.remarks.empty());
 }
 
+/// Numbers of `bits`-bit codes, from -1 to 1.
+static Codes evenCodes(uint64_t bits, uint64_t size) {
+  Codes codes{bits, size, {}};
+  for (int i = 0, count = 1 << bits; i < count; ++i)
+    codes.numbers.push_back(float(2 * i - count + 1) / float(count - 1));
+  return codes;
+}
+
+TEST(Codes, WhatIsDecodedIsEncodedToTheSameCodes) {
+  for (const uint64_t bits : {8, 4}) {
+    const Codes codes = evenCodes(bits, 6);
+    std::vector<uint8_t> bytes(6 * 2 * bits / 8), again(bytes.size());
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = uint8_t(0xff - 0x1d * i); // the first code of either block stands for 1
+    bytes[6 * bits / 8] = 0xff;
+    std::vector<float> scales{0.5f, 3}, elements(12), found(2);
+    decodeBlocks(codes, bytes.data(), scales.data(), 2, elements.data());
+    EXPECT_EQ(elements[0], 0.5f);
+    EXPECT_EQ(elements[6], 3.0f);
+    encodeBlocks(codes, elements.data(), 2, again.data(), found.data());
+    EXPECT_EQ(again, bytes);
+    EXPECT_EQ(found, scales);
+  }
+}
+
+TEST(Codes, NearestNumbersAndBlocksOfZeros) {
+  const Codes codes{4, 2, {-1, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  const float elements[] = {0, 0, 4, -1.4f};
+  uint8_t bytes[2];
+  float scales[2];
+  encodeBlocks(codes, elements, 2, bytes, scales);
+  EXPECT_EQ(bytes[0], 0x33); // 0, 0
+  EXPECT_EQ(bytes[1], 0x27); // 1, -0.35 is nearest to -0.25
+  EXPECT_EQ(scales[1], 4.0f);
+  EXPECT_GT(scales[0], 0.0f);
+}
+
 TEST_F(CheckpointTest, OnlyARealMasterCounts) {
   Program orphan = mixed(2, proto::BF16, false, false), twice = orphan, other = orphan;
   orphan.tensor("w.master").set_of("nothing");
@@ -310,6 +347,17 @@ TEST_F(Fitting, ShapesAndTypesAreNamed) {
   saved("count").set_dtype(proto::F64);
   refused("2 of another shape or type: 'w' (expected [4, 3], got [3, 4]), "
           "'count' (expected int64, got float64)");
+}
+
+TEST_F(Fitting, CodesThatDoNotFitAreNamed) {
+  proto::Manifest::Tensor::Blocks &blocks = *saved("w.m").mutable_blocks();
+  blocks.set_bits(8);
+  blocks.set_size(4);
+  blocks.set_scales("w.m.scale");
+  manifest.add_tables()->mutable_numbers()->Resize(256, 0);
+  refused("'w.m' (expected float32, got 8-bit codes)"); // without scales
+  blocks.set_bits(4);
+  refused("'w.m' (expected float32, got 4-bit codes)"); // of twice as many elements
 }
 
 TEST_F(Fitting, GapsAreNamed) {
