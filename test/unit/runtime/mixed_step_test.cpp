@@ -307,6 +307,8 @@ TEST(MixedTables, CodesHaveScalesAndAParameter) {
         addTensor(mixed.program, "w.m", proto::OPTIMIZER, proto::I8, {12, 1, mixed.at.x}, {4, 3});
     auto *scales = addTensor(mixed.program, "w.m.scale", proto::OPTIMIZER, proto::F32,
                              {3, 1, mixed.at.x}, {3});
+    codes->mutable_init()->set_splat(0);
+    scales->mutable_init()->set_splat(0);
     codes->set_of("w");
     codes->mutable_blocks()->set_bits(8);
     codes->mutable_blocks()->set_size(4);
