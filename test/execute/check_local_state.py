@@ -108,7 +108,7 @@ def check_saved(checks, case):
         checks.that(files == own | {"manifest.json"}, f"saved: {files} on node {node}")
         manifest = read_manifest(newest(case.state(node)))
         hosts = [file["node"] for file in manifest["files"]]
-        checks.that(hosts == ["node0", "node0", "node1", "node1"] and manifest["version"] == 3,
+        checks.that(hosts == ["node0", "node0", "node1", "node1"] and manifest["version"] == 4,
                     f"saved: {hosts} {manifest['version']}")
         checks.that(not (case.state(node) / ".lock").exists(), f"saved: node {node} has a lock")
     checks.that(case.steps() == [[2, 4], [2, 4]], f"saved: {case.steps()}")
