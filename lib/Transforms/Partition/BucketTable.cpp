@@ -9,9 +9,8 @@ using namespace mlir;
 
 namespace zero {
 
-BucketTable::BucketTable(ModuleOp module) {
+BucketTable::BucketTable(ModuleOp module) : symbols(module) {
   const Mesh mesh(module);
-  const SymbolTable symbols(module);
   ArrayRef<int64_t> elements = module->getAttrOfType<DenseI64ArrayAttr>(kBucketsAttr).asArrayRef();
   table.resize(elements.size());
   llvm::DenseMap<StringAttr, unsigned> numbers;

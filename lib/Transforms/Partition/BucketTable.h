@@ -5,6 +5,7 @@
 
 #include "dialects/Zero/Zero.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -63,8 +64,12 @@ public:
   /// Null for a parameter that is not trained.
   GradientOp gradientOf(ParameterOp parameter) const;
   UpdateOp updateOf(ParameterOp parameter) const;
+  mlir::func::FuncOp kernelOf(UpdateOp update) const {
+    return symbols.lookup<mlir::func::FuncOp>(update.getKernelAttr().getAttr());
+  }
 
 private:
+  mlir::SymbolTable symbols;
   llvm::SmallVector<Bucket> table;
   llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<ReadOp, 1>> reads;
   llvm::DenseMap<mlir::StringAttr, GradientOp> gradients;

@@ -15,10 +15,10 @@ namespace {
 /// Builds the update of one bucket in place of its members' updates.
 class UpdatePartitioner {
 public:
-  UpdatePartitioner(func::FuncOp step, const Bucket &bucket, UpdateOp first, Operation *at,
-                    Value gradient)
-      : bucket(bucket), first(first), builder(at), loc(step.getLoc()), gradient(gradient),
-        slice(cast<RankedTensorType>(gradient.getType())) {}
+  UpdatePartitioner(func::FuncOp step, const Bucket &bucket, UpdateOp first, func::FuncOp kernel,
+                    Operation *at, Value gradient)
+      : bucket(bucket), first(first), kernel(kernel), builder(at), loc(step.getLoc()),
+        gradient(gradient), slice(cast<RankedTensorType>(gradient.getType())) {}
 
   void run();
 
@@ -36,6 +36,7 @@ private:
 
   const Bucket &bucket;
   UpdateOp first;
+  func::FuncOp kernel;
   OpBuilder builder;
   Location loc;
   Value gradient;
@@ -93,7 +94,6 @@ Value UpdatePartitioner::inRows(Value flat, ShapedType taken) {
 
 /// A kernel of states with codes takes rows, each a block of elements.
 SmallVector<Value> UpdatePartitioner::updateSlice(ArrayRef<Value> operands) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(first, first.getKernelAttr());
   SmallVector<Value> inputs(operands);
   inputs.push_back(gradient);
   for (auto [input, type] : llvm::zip(inputs, kernel.getArgumentTypes()))
@@ -204,7 +204,7 @@ LogicalResult partitionUpdate(func::FuncOp step, const BucketTable &table, const
   Operation *at = table.updateOf(bucket.members.back());
   if (first.getGradient().getDefiningOp<LaunchOp>()) // behind the steps of all members
     at = gradient.getDefiningOp()->getNextNode();
-  UpdatePartitioner(step, bucket, first, at, gradient).run();
+  UpdatePartitioner(step, bucket, first, table.kernelOf(first), at, gradient).run();
   return success();
 }
 
