@@ -42,8 +42,7 @@ public:
   }
 
   /// Parameters in order of first use; those that the step never reads last.
-  SmallVector<ParameterOp> order(ModuleOp module) {
-    SymbolTable symbols(module);
+  SmallVector<ParameterOp> order(ModuleOp module, const SymbolTable &symbols) {
     SmallVector<ParameterOp> parameters;
     llvm::DenseSet<Operation *> seen;
     for (auto &[symbol, use] : uses)
@@ -120,8 +119,8 @@ static LogicalResult checkNames(ModuleOp module) {
 /// Places states of entire buckets on the host instead of nvme, up to `limit` bytes of a rank.
 /// Selects the first buckets, which are updated last, when backward cannot overlap with the disk
 /// any more. A bucket that is too large is skipped, until little space remains.
-void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, int64_t limit) {
-  const SymbolTable symbols(module);
+void fillHost(ModuleOp module, const SymbolTable &symbols, const planning::Buckets &buckets,
+              int64_t ranks, int64_t limit) {
   std::vector<SmallVector<StateOp>> states(buckets.elements.size());
   for (auto state : module.getOps<StateOp>()) {
     StringRef home = state.getHome().value_or("");
@@ -152,8 +151,7 @@ void fillHost(ModuleOp module, const planning::Buckets &buckets, int64_t ranks, 
 }
 
 /// Tensors and slices begin at multiples of this many elements: no block of a state is in two.
-static int64_t alignmentOf(ModuleOp module) {
-  const SymbolTable symbols(module);
+static int64_t alignmentOf(ModuleOp module, const SymbolTable &symbols) {
   int64_t alignment = kTensorAlignment;
   for (auto state : module.getOps<StateOp>())
     if (state.getOf())
@@ -173,23 +171,23 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     if (failed(step) || !ranks || failed(checkNames(module)))
       return signalPassFailure();
 
+    const SymbolTable symbols(module);
     ItemBuilder builder(*step);
-    SmallVector<ParameterOp> parameters = builder.order(module);
+    SmallVector<ParameterOp> parameters = builder.order(module, symbols);
     std::vector<planning::BucketItem> items;
     for (ParameterOp parameter : parameters)
       items.push_back(builder.build(parameter));
     const PlanAttr plan = planOf(module);
     planning::Buckets buckets = planning::planBuckets(
-        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, alignmentOf(module));
-    write(module, parameters, buckets);
+        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, alignmentOf(module, symbols));
+    write(module, symbols, parameters, buckets);
     if (plan && plan.getOptimizerHost() > 0)
-      fillHost(module, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
+      fillHost(module, symbols, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
   }
 
-  static void write(ModuleOp module, ArrayRef<ParameterOp> parameters,
+  static void write(ModuleOp module, const SymbolTable &symbols, ArrayRef<ParameterOp> parameters,
                     const planning::Buckets &buckets) {
     Builder builder(module.getContext());
-    const SymbolTable symbols(module);
     auto home = [&](const planning::BucketSlot &slot, StringRef suffix) {
       std::string name = ("bucket" + Twine(slot.bucket) + suffix).str();
       return FlatSymbolRefAttr::get(module.getContext(), name);

@@ -6,6 +6,7 @@
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/NodeBuilder.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -234,14 +235,6 @@ const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const U
   return made;
 }
 
-/// The input of the program that is the number of the step.
-Value StepUpdates::stepNumber() {
-  for (BlockArgument argument : step.getArguments())
-    if (argumentBinding(step, argument.getArgNumber()) == kStepNumber)
-      return argument;
-  return addArgument(step, RankedTensorType::get({}, builder.getI64Type()), kStepNumber);
-}
-
 void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
   unsigned group = groups.find(modelNames(parameter));
@@ -274,7 +267,8 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   unsigned own = optimizer.numScalars();
   llvm::append_range(operands, ArrayRef<Value>(scalars).slice(group * own, own));
   if (form.roundsAtRandom)
-    operands.push_back(stepNumber());
+    operands.push_back(NodeBuilder(builder, gradient.getLoc(), "update")
+                           .programInput(kStepNumber, builder.getI64Type()));
   inEpilogue(UpdateOp::create(
       builder, gradient.getLoc(), gradient.getParameterAttr(), builder.getArrayAttr(states), change,
       cast<FlatSymbolRefAttr>(names.front()), layerwise, operands, factor.counts));

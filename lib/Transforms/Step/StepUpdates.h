@@ -28,8 +28,8 @@ public:
   void remarkPrecision();
 
 private:
-  /// Optimizer states are saved under names that follow from the parameters'.
   llvm::LogicalResult checkRounding(ParameterOp parameter);
+  /// Optimizer states are saved under names that follow from the parameters'.
   llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
   StateOp addState(mlir::OpBuilder &after, ParameterOp parameter, llvm::StringRef suffix,
                    mlir::RankedTensorType type, std::optional<double> init);
@@ -37,7 +37,6 @@ private:
                  llvm::SmallVectorImpl<mlir::Attribute> &states);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
   llvm::SmallVector<ScalarState> scalarStates() const;
-  mlir::Value stepNumber();
   mlir::Value addSquareSum(ParameterOp parameter);
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
