@@ -19,7 +19,7 @@ import numpy as np
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "test/data"
 ARCHIVE = DATA / "graphs.tar.xz"
-PACKED = ("bert-tiny", "clipped-adamw", "gpt2-tiny*", "llama-tiny*", "mlp*", "ort/*",
+PACKED = ("bert-tiny", "clipped-adamw", "gpt-bytes", "gpt2-tiny*", "llama-tiny*", "mlp*", "ort/*",
           "resnet-tiny*", "stablehlo/*", "training-info", "whole-step")
 KINDS = ("*.onnx", "*.npz", "checkpoint")
 # The window must be as long as the distance between two files with the same weights.
