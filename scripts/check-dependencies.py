@@ -58,7 +58,7 @@ RULES = {
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator use the same function for the cost of a kernel on a machine.
     "Analysis": [*DIALECTS, *MLIR, "Planning", "Kernels", "Machine", "runtime/verify"],
-    "Ops": [*DIALECTS, *MLIR, "Evaluate"],
+    "Ops": [*DIALECTS, *MLIR, "Evaluate", "Stored"],
     # Ops of StableHLO and linalg as nodes.
     "Programs": [*DIALECTS, *MLIR, "Evaluate", "Ops"],
     # Enumerations and their spellings, which flags of tools and options of passes share.

@@ -361,7 +361,15 @@ def Zero_CodeMap : I32EnumAttr<"CodeMap", "the numbers in [-1, 1] that codes sta
     I32EnumAttrCase<"DynamicPositive", 1, "dynamic_positive">,
     // Even steps up to 1, without 0, which a second moment would be divided by (Li et al.,
     // arXiv 2309.01507, section 4.2).
-    I32EnumAttrCase<"LinearPositive", 2, "linear_positive">]> {
+    I32EnumAttrCase<"LinearPositive", 2, "linear_positive">,
+    // The 4-bit NormalFloat: quantiles of a normal distribution (Dettmers et al., QLoRA,
+    // arXiv 2305.14314, section 3 and appendix E).
+    I32EnumAttrCase<"NormalFloat", 3, "nf4">,
+    // The code as a signed integer, divided by 127.
+    I32EnumAttrCase<"Integer", 4, "int8">,
+    // The code as a float of 4 bits of exponent and 3 of mantissa (E4M3 without infinities,
+    // arXiv 2209.05433), divided by the largest one, 448.
+    I32EnumAttrCase<"Float8", 5, "fp8">]> {
   let cppNamespace = "::zero";
   let genSpecializedAttr = 0;
 }
@@ -369,11 +377,19 @@ def Zero_CodeMap : I32EnumAttr<"CodeMap", "the numbers in [-1, 1] that codes sta
 def Zero_BlocksAttr : Zero_Attr<"Blocks", "blocks"> {
   let summary = "A tensor is stored as codes, with a scale for each block";
   let description = [{
-    Each element has a code of `bits`, 8 or 4, and each `size` elements in their order have one f32
-    scale, their largest magnitude, in the state `scales`: the element is the number that its code
-    stands for in `map`, times that scale (Dettmers et al., arXiv 2110.02861, section 2). Of 4 bits
-    two codes share a byte: byte i of a block has that of element i in its low half and that of
-    element `size` / 2 + i in its high half. A slice of a bucket has whole blocks.
+    Each element has a code of `bits`, 8 or 4, and each `size` elements in their order have one
+    scale, their largest magnitude, in the state or parameter `scales`: the element is the number
+    that its code stands for in `map`, times that scale (Dettmers et al., arXiv 2110.02861,
+    section 2). Of 4 bits two codes share a byte: byte i of a block has that of element i in its low
+    half and that of element `size` / 2 + i in its high half. The last block may be shorter, if its
+    codes have 8 bits.
+
+    Scales of a state are f32. Those of a parameter are non-negative, and may be stored in blocks,
+    too (double quantization, arXiv 2305.14314, section 3): then `scales` has one element more than
+    there are blocks, the mean, which is added to each element.
+
+    A slice of a bucket has whole blocks of a state, which an update encodes. Parameters are
+    decoded where all of them is gathered.
 
     ```mlir
     zero.state optimizer @"w.m" of @w : tensor<64x64xi8>

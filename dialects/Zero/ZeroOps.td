@@ -27,7 +27,7 @@ def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
 // State: symbols that outlive the step
 //===----------------------------------------------------------------------===//
 
-def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
+def Zero_ParameterOp : Zero_Op<"parameter", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Declare a tensor of the model that training changes";
   let description = [{
     Initial values are bytes of a file (`data`), one value for all elements (`splat`), or drawn
@@ -38,22 +38,47 @@ def Zero_ParameterOp : Zero_Op<"parameter", [Symbol]> {
     (`placement`, `gradient`), the bucket that holds it (`home`) and its offset there in
     elements (`start`).
 
+    A frozen parameter may be stored in `blocks`: then it has codes, and `decoded` is the type of
+    the elements that they stand for, of which `data` and the like are the initial values. Its
+    scales are a parameter `of` it, which follows from the same values. Without `decoded` the pass
+    zero-encode-parameters is yet to store it so.
+
     ```mlir
     zero.parameter @"fc1.weight" : tensor<128x784xf32> {data = #zero.data<"mlp.onnx", 517, 401408>}
+    zero.parameter @w : tensor<2048xi8> {frozen, blocks = #zero.blocks<4, 64, nf4, @"w.scale">,
+        decoded = tensor<64x64xf32>, data = #zero.data<"mlp.onnx", 99, 16384, f32>}
+    zero.parameter @"w.scale" of @w : tensor<64xi8> {frozen, decoded = tensor<64xf32>,
+        blocks = #zero.blocks<8, 256, dynamic, @"w.scale.scale">}
+    zero.parameter @"w.scale.scale" of @w : tensor<2xf32> {frozen}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<AnyStaticShapeTensor>:$type,
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<FlatSymbolRefAttr>:$of,
+                       TypeAttrOf<AnyStaticShapeTensor>:$type,
                        OptionalAttr<Zero_DataAttr>:$data, OptionalAttr<F64Attr>:$splat,
                        UnitAttr:$frozen,
                        OptionalAttr<Zero_PlacementAttr>:$placement,
                        OptionalAttr<Zero_PlacementAttr>:$gradient,
                        OptionalAttr<FlatSymbolRefAttr>:$home, OptionalAttr<I64Attr>:$start,
-                       UnitAttr:$required, OptionalAttr<Zero_RandomAttr>:$random);
+                       UnitAttr:$required, OptionalAttr<Zero_RandomAttr>:$random,
+                       OptionalAttr<Zero_BlocksAttr>:$blocks,
+                       OptionalAttr<TypeAttrOf<AnyStaticShapeTensor>>:$decoded);
   let hasVerifier = 1;
-  let assemblyFormat = "$sym_name `:` $type attr-dict";
+  let assemblyFormat = "$sym_name (`of` $of^)? `:` $type attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
+                                 "::zero::DataAttr":$data, "::mlir::FloatAttr":$splat,
+                                 "bool":$frozen, CArg<"bool", "false">:$required,
+                                 CArg<"::zero::RandomAttr", "{}">:$random), [{
+    build($_builder, $_state, name, ::mlir::FlatSymbolRefAttr(), type, data, splat, frozen,
+          ::zero::PlacementAttr(), ::zero::PlacementAttr(), ::mlir::FlatSymbolRefAttr(),
+          ::mlir::IntegerAttr(), required, random, ::zero::BlocksAttr(), ::mlir::TypeAttr());
+  }]>];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+    /// The type of its elements, also of those that are stored as codes.
+    ::mlir::RankedTensorType getValueType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getDecoded().value_or(getType()));
     }
   }];
 }

@@ -36,6 +36,17 @@ static LogicalResult verifyState(Operation *op, FlatSymbolRefAttr symbol, Type t
   return error;
 }
 
+/// Checks that `op`, a state or a parameter in `blocks`, has a code for each of `elements`.
+template <typename Op>
+static LogicalResult verifyCodes(Op op, BlocksAttr blocks, int64_t elements) {
+  RankedTensorType codes = op.getTensorType();
+  if (codes.getElementType().isInteger(8) &&
+      codes.getNumElements() * 8 == elements * int64_t(blocks.getBits()))
+    return success();
+  return op.emitOpError() << "expected " << elements << " codes of " << blocks.getBits()
+                          << " bits in bytes, got " << codes;
+}
+
 /// Checks the sizes of codes and scales against each other and against the parameter.
 static LogicalResult verifyBlocks(StateOp state, SymbolTableCollection &tables) {
   BlocksAttr blocks = state.getBlocksAttr();
@@ -47,16 +58,44 @@ static LogicalResult verifyBlocks(StateOp state, SymbolTableCollection &tables) 
     return state.emitOpError() << "with blocks: expected a parameter, and a state of scales named "
                                << blocks.getScales();
   const int64_t elements = parameter.getTensorType().getNumElements();
-  RankedTensorType codes = state.getTensorType(), type = scales.getTensorType();
-  if (!codes.getElementType().isInteger(8) ||
-      codes.getNumElements() * 8 != elements * int64_t(blocks.getBits()))
-    return state.emitOpError() << "expected " << elements << " codes of " << blocks.getBits()
-                               << " bits in bytes, got " << codes;
+  if (failed(verifyCodes(state, blocks, elements)))
+    return failure();
+  RankedTensorType type = scales.getTensorType();
   if (!type.getElementType().isF32() || type.getNumElements() * blocks.getSize() != elements)
     return state.emitOpError() << "expected an f32 scale for each " << blocks.getSize() << " of "
                                << elements << " elements, got " << type << " as "
                                << blocks.getScales();
   return success();
+}
+
+/// Checks a parameter in `blocks` against its scales, which may be in blocks, too.
+static LogicalResult verifyBlocks(ParameterOp parameter, SymbolTableCollection &tables) {
+  BlocksAttr blocks = parameter.getBlocksAttr();
+  auto scales = tables.lookupNearestSymbolFrom<ParameterOp>(parameter, blocks.getScales());
+  if (!scales)
+    return parameter.emitOpError()
+           << "with blocks: expected a parameter of scales named " << blocks.getScales();
+  const int64_t elements = parameter.getValueType().getNumElements();
+  if (failed(verifyCodes(parameter, blocks, elements)))
+    return failure();
+  const int64_t rest = elements % blocks.getSize();
+  if (rest != 0 && blocks.getBits() != 8)
+    return parameter.emitOpError() << "expected blocks of " << blocks.getSize() << " elements, got "
+                                   << rest << " in the last one";
+  RankedTensorType type = scales.getValueType();
+  const int64_t count = llvm::divideCeil(elements, blocks.getSize());
+  const bool hasMean = type.getNumElements() == count + 1;
+  if (!type.getElementType().isF32() || (type.getNumElements() != count && !hasMean))
+    return parameter.emitOpError()
+           << "expected an f32 scale for each of " << count << " blocks, and perhaps a mean, got "
+           << type << " as " << blocks.getScales();
+  return success();
+}
+
+LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &tables) {
+  if (getOfAttr() && !tables.lookupNearestSymbolFrom<ParameterOp>(*this, getOfAttr()))
+    return emitOpError() << "expected a parameter named " << getOfAttr();
+  return getDecoded() ? verifyBlocks(*this, tables) : success();
 }
 
 LogicalResult StateOp::verifySymbolUses(SymbolTableCollection &tables) {
@@ -280,15 +319,16 @@ LogicalResult BufferOp::verify() {
   return success();
 }
 
-/// Checks the initial values and the placement of `zero.parameter` and `zero.state`.
+/// Checks the initial values and the placement of `zero.parameter` and `zero.state` with elements
+/// of type `values`.
 template <typename Op>
-static LogicalResult verifyTensor(Op op) {
+static LogicalResult verifyTensor(Op op, RankedTensorType values) {
   if (op.getData() && op.getSplat())
     return op.emitOpError("expected initial values from a file or one value for all, got both");
   if (op.getRandom() && (op.getData() || op.getSplat() || op.getRequired()))
     return op.emitOpError("expected random initial values or given ones, got both");
-  if (op.getRandom() && !isa<FloatType>(op.getTensorType().getElementType()))
-    return op.emitOpError() << "expected floats for random initial values, got " << op.getType();
+  if (op.getRandom() && !isa<FloatType>(values.getElementType()))
+    return op.emitOpError() << "expected floats for random initial values, got " << values;
   if (op.getHome().has_value() != op.getStart().has_value())
     return op.emitOpError("expected both home and start, or none of them");
   if (op.getStart() && int64_t(*op.getStart()) < 0)
@@ -300,10 +340,14 @@ static LogicalResult verifyTensor(Op op) {
 LogicalResult ParameterOp::verify() {
   if (getFrozen() && getGradient())
     return emitOpError("expected no gradient of a parameter that is frozen");
-  return verifyTensor(*this);
+  if ((getBlocks() || getOf()) && !getFrozen())
+    return emitOpError("expected a frozen parameter in blocks or of scales");
+  if (getDecoded() && !getBlocks())
+    return emitOpError("expected the blocks of a parameter whose elements are decoded");
+  return verifyTensor(*this, getValueType());
 }
 
-LogicalResult StateOp::verify() { return verifyTensor(*this); }
+LogicalResult StateOp::verify() { return verifyTensor(*this, getTensorType()); }
 
 LogicalResult BlocksAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned bits,
                                  int64_t size, CodeMap, FlatSymbolRefAttr) {

@@ -67,8 +67,14 @@ public:
         proto::Tensor *tensor = addTensor(parameter, parameter.getTensorType(), proto::PARAMETER,
                                           modelName(parameter), part, shardOf(parameter));
         tensor->set_frozen(parameter.getFrozen());
-        tensor->set_saved(true);
-        tensor->set_in_model(true);
+        tensor->set_of(parameter.getOf().value_or("").str());
+        tensor->set_saved(!parameter.getOf());
+        tensor->set_in_model(!parameter.getOf());
+        if (BlocksAttr blocks = parameter.getBlocksAttr()) {
+          StringRef name = parameter.getSymName();
+          setBlocks(blocks, name, name, *tensor->mutable_blocks());
+          setShape(tensor->mutable_blocks(), parameter.getValueType());
+        }
         if (tensor->aliases().empty()) // once, of a tensor in parts
           for (StringRef alias : aliasesOf(parameter))
             tensor->add_aliases(alias.str());

@@ -28,6 +28,7 @@ namespace zero::ops {
   X(Conv)                                                                                          \
   X(CrossEntropy)                                                                                  \
   X(CumSum)                                                                                        \
+  X(DecodeBlocks)                                                                                  \
   X(Dft)                                                                                           \
   X(DftMatrix)                                                                                     \
   X(Dropout)                                                                                       \

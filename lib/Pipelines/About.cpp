@@ -59,8 +59,9 @@ std::string bits16(const PhaseOptions &options, StringRef) {
   return textIf(options.precision.stored == Precision::F32, textOf(options.precision.stored));
 }
 
-std::string bits32(const PhaseOptions &options, StringRef) {
-  return textIf(options.precision.stored != Precision::F32,
+std::string narrowerFrozen(const PhaseOptions &options, StringRef) {
+  const auto &precision = options.precision;
+  return textIf(precision.stored != Precision::F32 && !isInBlocks(precision.frozen),
                 textOf(options.precision.stored) + ", which stores all parameters in 16 bits");
 }
 

@@ -14,14 +14,8 @@ static uint64_t logitsBytes(const PhaseOptions &options) {
   return given > 0 || options.kernels.device == Device::Cpu ? given : kOnGpu;
 }
 
-void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
-  TileVocabularyOptions parts;
-  parts.bytes = logitsBytes(options);
-  pm.addPass(createTileVocabulary(parts));
-  if (options.kernels.device == Device::Cpu)
-    pm.addPass(createPackRecurrentWeights());
-  if (options.import.forwardOnly)
-    return;
+/// What only a step with a backward pass needs.
+static void addTraining(OpPassManager &pm, const PhaseOptions &options) {
   // Before values are recomputed, since these nodes read some.
   pm.addPass(createSinkResiduals());
   TileProjectionOptions tiles;
@@ -35,4 +29,15 @@ void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
   recompute.gathers = options.shard.sequenceParallel && options.place.checkpointSlots == 0 &&
                       options.checkpointMode().is(Checkpoint::None);
   pm.addPass(createRecomputeCheap(recompute));
+}
+
+void zero::addShape(OpPassManager &pm, const PhaseOptions &options) {
+  TileVocabularyOptions parts;
+  parts.bytes = logitsBytes(options);
+  pm.addPass(createTileVocabulary(parts));
+  if (options.kernels.device == Device::Cpu)
+    pm.addPass(createPackRecurrentWeights());
+  if (!options.import.forwardOnly)
+    addTraining(pm, options);
+  pm.addPass(createEncodeParameters());
 }

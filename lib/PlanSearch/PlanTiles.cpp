@@ -39,7 +39,8 @@ bool plansTiles(const PhaseOptions &options) {
 static uint64_t largestPart(ModuleOp module, uint64_t limit) {
   uint64_t largest = 0;
   for (auto parameter : module.getOps<ParameterOp>())
-    largest = std::max<uint64_t>(largest, tensorBytes(parameter.getTensorType()));
+    if (!parameter.getBlocks()) // those are no tiles
+      largest = std::max<uint64_t>(largest, tensorBytes(parameter.getTensorType()));
   return limit ? std::min(limit, largest) : largest;
 }
 

@@ -99,6 +99,8 @@ static void printVolume(const CollectiveVolume &volume, const PlanSummary &plan,
     os << ": gathered again for distant uses " << withSign(causes->regathered)
        << ", not read in backward " << withSign(causes->notReadInBackward) << ", not trained "
        << withSign(causes->notTrained) << ", padding " << withSign(causes->padding);
+  if (volume.causes && volume.causes->inBlocks)
+    os << ", stored in blocks " << withSign(volume.causes->inBlocks);
   if (volume.causes && volume.causes->unsharded)
     os << ", not sharded " << withSign(volume.causes->unsharded);
   if (volume.causes && volume.causes->acrossNodes)

@@ -30,14 +30,16 @@ struct ModelSize {
 static ModelSize measure(ModuleOp module) {
   ModelSize size;
   for (auto parameter : module.getOps<ParameterOp>()) {
-    const int64_t own = parameter.getTensorType().getNumElements();
+    size.bytes += tensorBytes(parameter.getTensorType());
+    if (parameter.getOf()) // scales of another one
+      continue;
+    const int64_t own = parameter.getValueType().getNumElements();
     const int64_t elements =
-        ShapedType::getNumElements(wholeShape(parameter, parameter.getTensorType()));
+        ShapedType::getNumElements(wholeShape(parameter, parameter.getValueType()));
     size.elements += elements;
     size.trained += parameter.getFrozen() ? 0 : elements;
     size.own += own;
     size.ownTrained += parameter.getFrozen() ? 0 : own;
-    size.bytes += tensorBytes(parameter.getTensorType());
   }
   for (auto state : module.getOps<StateOp>())
     if (state.getOf())
@@ -45,14 +47,16 @@ static ModelSize measure(ModuleOp module) {
   return size;
 }
 
-/// The 16-bit element type of parameters, or "" if all are wider.
+/// How frozen parameters are stored, "nf4 and bf16", if the others are wider; else "".
 static std::string findNarrowType(ModuleOp module) {
-  std::string name;
+  std::string name, map;
   for (auto parameter : module.getOps<ParameterOp>())
-    if (Type type = parameter.getTensorType().getElementType();
-        name.empty() && type.getIntOrFloatBitWidth() == 16)
+    if (parameter.getBlocks() && !parameter.getOf())
+      map = stringifyCodeMap(parameter.getBlocksAttr().getMap());
+    else if (Type type = parameter.getTensorType().getElementType();
+             name.empty() && type.getIntOrFloatBitWidth() == 16)
       llvm::raw_string_ostream(name) << type;
-  return name;
+  return map.empty() || name.empty() ? map + name : map + " and " + name;
 }
 
 /// Model state of one rank from all bytes of parameters, gradients and optimizer states,
@@ -193,12 +197,16 @@ static std::optional<CollectiveVolume> measureVolume(ModuleOp module, const Stor
   for (auto buffer : module.getOps<BufferOp>())
     if (buffer.getRole() == Role::Parameter && buffer.getShards() == 1)
       kept += buffer.getTensorType().getNumElements() * plan.iterations;
+  int64_t stored = 0; // what buckets have of parameters
+  for (auto parameter : module.getOps<ParameterOp>())
+    stored += parameter.getTensorType().getNumElements();
   const int64_t whole = padded * plan.iterations;
   volume.causes = {.regathered = volume.forward + kept - whole,
                    .notReadInBackward = volume.backward + kept - volume.again - whole,
                    .notTrained = volume.gradients - padded * reductions,
                    .unsharded = volume.update - volume.shared - wholeGradients - 2 * kept,
-                   .padding = volume.paperTimes * (padded - plan.ownParameters),
+                   .padding = volume.paperTimes * (padded - stored),
+                   .inBlocks = volume.paperTimes * (stored - plan.ownParameters),
                    .acrossNodes = volume.shared,
                    .wholeGradients = wholeGradients};
   return volume;

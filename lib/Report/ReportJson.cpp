@@ -34,6 +34,7 @@ static void writeVolume(llvm::json::OStream &json, const CollectiveVolume &volum
       json.attribute("not_trained", causes->notTrained);
       json.attribute("kept_whole", causes->unsharded);
       json.attribute("padding", causes->padding);
+      json.attribute("in_blocks", causes->inBlocks);
       json.attribute("across_nodes", causes->acrossNodes);
       json.attribute("whole_gradients", causes->wholeGradients);
       json.attribute("read_again", volume.again);

@@ -162,8 +162,9 @@ FLAGS = {
         "freeze-all-but", "text", "pattern,...",
         "train only the parameters that match these globs"),
     "frozen_precision": Flag(
-        "frozen-precision", "word", "bf16|fp16",
-        "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)"),
+        "frozen-precision", "word", "bf16|fp16|nf4|int8|fp8",
+        "store frozen parameters in 16 bits, bf16 or fp16, or their matrices in blocks of codes "
+        "of 4 or 8 bits, nf4, int8 or fp8, the others in 16 bits (like the other parameters)"),
     "grad_reduce": Flag(
         "grad-reduce", "word", "last|each",
         "stages 0 and 1, or a vertical order of micro-batches: sum gradients over ranks after the"
@@ -424,7 +425,7 @@ class Flags(TypedDict, total=False):
     forward_only: bool
     freeze: Any
     freeze_all_but: Any
-    frozen_precision: Literal["bf16", "fp16"]
+    frozen_precision: Literal["bf16", "fp16", "nf4", "int8", "fp8"]
     grad_reduce: Literal["last", "each"]
     host_budget: Union[int, str]
     init: _Path

@@ -112,7 +112,10 @@ static zero_rt_value_info describe(const Value &value) {
 static zero_rt_value_info describeTensor(const LoadedProgram &program,
                                          const proto::Tensor &tensor) {
   zero_rt_value_info info = describe(tensor);
-  info.dtype = toDType(program.valueOf(tensor).dtype());
+  const ValueType value = valueTypeOf(program.valueOf(tensor));
+  info.dtype = value.dtype;
+  info.shape = value.shape.data();
+  info.dimensions = value.shape.size();
   info.role = static_cast<zero_rt_role>(tensor.role());
   info.frozen = tensor.frozen();
   info.saved = tensor.saved();

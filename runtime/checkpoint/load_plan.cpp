@@ -32,13 +32,7 @@ static std::string elementsText(uint64_t begin, uint64_t end) {
                 static_cast<unsigned long long>(end - 1));
 }
 
-/// The codes of a tensor of the program, and of one of the checkpoint.
-static Codes codesOf(const proto::Tensor &tensor) {
-  if (!tensor.has_blocks())
-    return {};
-  const auto &blocks = tensor.blocks();
-  return {blocks.bits(), blocks.size(), {blocks.numbers().begin(), blocks.numbers().end()}};
-}
+/// The codes of a tensor of the checkpoint.
 static Codes codesOf(const Saved &saved, const proto::Manifest &manifest) {
   if (!saved.has_blocks())
     return {};
@@ -69,6 +63,10 @@ private:
   bool isStoredOtherwise(const StateTensor &tensor, const Saved &saved) const;
   void convert(const StateTensor &tensor, const Saved &saved);
   bool findAll(const Saved &saved, std::vector<SavedRun> &runs);
+  std::optional<size_t> findSource(const Saved &own);
+  bool findScales(const Saved &own, SavedSource &source);
+  void convertFrozen(const StateTensor &tensor, const Saved &own);
+  void skipScales(const proto::Tensor &tensor, const Saved &own);
   void addConverts(const StateTensor &tensor, size_t source);
   bool findScales(const StateTensor &tensor, size_t block, int rank, RangeConvert &range) const;
   const StateTensor *findState(const std::string &name) const;
@@ -214,8 +212,70 @@ void Planner::convert(const StateTensor &tensor, const Saved &own) {
     return;
   converted.add("converted", quoted(tensor.name) + " (" + storedText(source.codes, source.dtype) +
                                  " to " + storedText(codes, tensor.dtype()) + ")");
+  source.elements = elements;
   made.sources.push_back(std::move(source));
   addConverts(tensor, made.sources.size() - 1);
+}
+
+/// The scales of a saved parameter. Those of its scales are no codes.
+bool Planner::findScales(const Saved &own, SavedSource &source) {
+  const auto found = saved.find(own.blocks().scales());
+  if (found == saved.end())
+    return false;
+  const Saved &scales = *found->second;
+  const uint64_t blocks = source.codes.blocksOf(source.elements);
+  if (scales.has_blocks()) {
+    source.codedScales = own.of().empty() ? findSource(scales) : std::nullopt;
+    return source.codedScales && made.sources[*source.codedScales].elements == blocks;
+  }
+  const uint64_t count = elementsOf(scales.shape());
+  source.hasMean = count == blocks + 1;
+  return scales.dtype() == proto::F32 && (count == blocks || source.hasMean) &&
+         findAll(scales, source.scales);
+}
+
+/// Adds the source of all elements of a saved parameter.
+std::optional<size_t> Planner::findSource(const Saved &own) {
+  SavedSource source;
+  source.dtype = toDType(own.dtype());
+  source.codes = codesOf(own, manifest);
+  source.elements = elementsOf(source.codes.any() ? own.blocks().shape() : own.shape());
+  if (!findAll(own, source.values) || (source.codes.any() && !findScales(own, source)))
+    return std::nullopt;
+  made.sources.push_back(std::move(source));
+  return made.sources.size() - 1;
+}
+
+/// A frozen parameter that has codes only here or there, or others.
+void Planner::convertFrozen(const StateTensor &tensor, const Saved &own) {
+  const Codes codes = codesOf(*tensor.tensor), theirs = codesOf(own, manifest);
+  const ValueType value = valueTypeOf(*tensor.tensor);
+  const auto shape = shapeOf(theirs.any() ? own.blocks().shape() : own.shape());
+  const DType stored = toDType(theirs.any() ? own.blocks().dtype() : own.dtype());
+  const std::string change = quoted(tensor.name) + " (" + storedText(theirs, stored) + " to " +
+                             storedText(codes, value.dtype) + ")";
+  const bool fits = isConvertible(stored, ZERO_RT_F32) &&
+                    std::equal(shape.begin(), shape.end(), value.shape.begin(), value.shape.end());
+  const std::optional<size_t> source = fits ? findSource(own) : std::nullopt;
+  if (!source)
+    return problems.add("of another shape or type", change);
+  converted.add("converted", change);
+  if (codes.any())
+    return made.encodes.push_back({*source, tensor.tensor});
+  made.codes.emplace_back();
+  addConverts(tensor, *source);
+}
+
+/// Scales of what is converted are neither taken nor missed. They have at most scales of their own.
+void Planner::skipScales(const proto::Tensor &tensor, const Saved &own) {
+  std::string here = tensor.blocks().scales(), there = own.blocks().scales();
+  for (int depth = 0; depth < 2; ++depth) {
+    converts.insert({here, there});
+    const StateTensor *scales = findState(here);
+    here = scales ? scales->tensor->blocks().scales() : "";
+    const auto theirs = saved.find(there);
+    there = theirs == saved.end() ? "" : theirs->second->blocks().scales();
+  }
 }
 
 /// The parts of each rank. Those of codes are whole blocks, whose scales the rank has, too.
@@ -336,6 +396,7 @@ void Planner::remarkOn() {
 
 Status Planner::run(LoadPlan &plan) {
   ZERO_RT_TRY(listState(program, state));
+  made.program = &program;
   made.ranks.resize(program.ranks());
   made.fills.resize(program.ranks());
   made.converts.resize(program.ranks());
@@ -345,7 +406,7 @@ Status Planner::run(LoadPlan &plan) {
   for (const StateTensor &tensor : state)
     if (auto it = saved.find(tensor.name);
         it != saved.end() && isStoredOtherwise(tensor, *it->second))
-      converts.insert({tensor.tensor->blocks().scales(), it->second->blocks().scales()});
+      skipScales(*tensor.tensor, *it->second);
   for (const StateTensor &tensor : state) {
     if (tensor.tensor->role() == proto::PARAMETER && !tensor.tensor->frozen())
       trained.insert(tensor.name);
@@ -355,6 +416,8 @@ Status Planner::run(LoadPlan &plan) {
       continue;
     if (it == saved.end())
       begin(tensor);
+    else if (isStoredOtherwise(tensor, *it->second) && tensor.tensor->frozen())
+      convertFrozen(tensor, *it->second);
     else if (isStoredOtherwise(tensor, *it->second))
       convert(tensor, *it->second);
     else
@@ -376,12 +439,18 @@ std::vector<uint32_t> filesOf(const LoadPlan &plan, int first, int ranks) {
   for (int rank = first; rank < first + ranks; ++rank)
     for (const RangeRead &range : plan.ranks[size_t(rank)])
       files.insert(range.file);
+  auto add = [&](auto &&self, const SavedSource &source) -> void {
+    for (const auto *runs : {&source.values, &source.scales})
+      for (const SavedRun &run : *runs)
+        files.insert(run.file);
+    if (source.codedScales)
+      self(self, plan.sources[*source.codedScales]);
+  };
   for (int rank = first; rank < first + ranks; ++rank)
     for (const RangeConvert &range : plan.converts[size_t(rank)])
-      for (const auto *runs :
-           {&plan.sources[range.source].values, &plan.sources[range.source].scales})
-        for (const SavedRun &run : *runs)
-          files.insert(run.file);
+      add(add, plan.sources[range.source]);
+  for (const EncodedLoad &load : plan.encodes)
+    add(add, plan.sources[load.source]);
   return {files.begin(), files.end()};
 }
 

@@ -3,11 +3,12 @@
 #ifndef RUNTIME_CHECKPOINT_LOAD_PLAN_H
 #define RUNTIME_CHECKPOINT_LOAD_PLAN_H
 
-#include "runtime/checkpoint/codes.h"
 #include "runtime/checkpoint/manifest.pb.h"
 #include "runtime/checkpoint/state_table.h"
+#include "runtime/format/codes.h"
 
 #include <deque>
+#include <optional>
 
 namespace zero::rt {
 
@@ -38,11 +39,15 @@ struct SavedRun {
 };
 
 /// A saved tensor that the program stores otherwise: all its runs in their order, and with codes
-/// those of its scales.
+/// those of its scales. Scales of a parameter may have codes, too: then they have a source of their
+/// own.
 struct SavedSource {
   DType dtype;
+  uint64_t elements; ///< also of what codes stand for
   std::vector<SavedRun> values, scales;
   Codes codes;
+  std::optional<size_t> codedScales; ///< of LoadPlan::sources
+  bool hasMean = false;              ///< after the scales; it is added to each element
 };
 
 /// Elements of a saved tensor that are decoded, encoded, or both. They are whole blocks of what has
@@ -58,10 +63,18 @@ struct RangeConvert {
   uint64_t scalesPlace = 0;
 };
 
+/// A frozen parameter of codes, which are made of a saved tensor.
+struct EncodedLoad {
+  size_t source; ///< of LoadPlan::sources
+  const proto::Tensor *tensor;
+};
+
 struct LoadPlan {
+  const proto::Program *program = nullptr;
   std::vector<std::vector<RangeRead>> ranks;
   std::vector<std::vector<RangeConvert>> converts; ///< by rank
   std::vector<SavedSource> sources;
+  std::vector<EncodedLoad> encodes;          ///< each rank takes its part
   std::deque<Codes> codes;                   ///< of the program
   std::vector<std::vector<RangeFill>> fills; ///< by rank
   std::vector<std::string> remarks;          ///< permitted differences from the saved state

@@ -145,15 +145,19 @@ static bool isInside(const proto::Manifest::Range &range, const proto::Manifest 
          isWithin(range.offset(), bytes, manifest.files(int(range.file())).bytes());
 }
 
-/// Whether `elements` bytes are whole blocks of codes that its table has.
+/// Whether `elements` bytes are codes that its table has, of whole blocks, or of a parameter with
+/// as many elements.
 static bool hasBlocks(const proto::Manifest::Tensor &tensor, uint64_t elements,
                       const proto::Manifest &manifest) {
   const proto::Manifest::Tensor::Blocks &blocks = tensor.blocks();
+  uint64_t decoded = 0;
   return (blocks.bits() == 8 || blocks.bits() == 4) && sizeOf(toDType(tensor.dtype())) == 1 &&
          blocks.table() < uint32_t(manifest.tables_size()) &&
          manifest.tables(int(blocks.table())).numbers_size() == 1 << blocks.bits() &&
          blocks.size() > 0 && blocks.size() <= kLargestBlock && blocks.size() % 2 == 0 &&
-         elements * (8 / blocks.bits()) % blocks.size() == 0;
+         (blocks.shape().empty() ? elements * (8 / blocks.bits()) % blocks.size() == 0
+                                 : countElements(shapeOf(blocks.shape()), decoded) &&
+                                       decoded == elements * (8 / blocks.bits()));
 }
 
 static Status checkTensor(const proto::Manifest::Tensor &tensor, const proto::Manifest &manifest) {

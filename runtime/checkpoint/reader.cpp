@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/reader.h"
 
 #include "runtime/checkpoint/manifest.h"
+#include "runtime/format/coded_parameter.h"
 #include "runtime/support/floats.h"
 
 #include <algorithm>
@@ -165,25 +166,35 @@ Status CheckpointReader::readRuns(const std::vector<SavedRun> &runs, uint64_t si
 }
 
 /// Elements [begin, begin + count) as f32, decoded. Of codes whole blocks are read.
-Status CheckpointReader::readElements(const SavedSource &source, uint64_t begin, uint64_t count,
+Status CheckpointReader::readElements(const LoadPlan &plan, const SavedSource &source,
+                                      uint64_t begin, uint64_t count,
                                       std::vector<float> &elements) const {
   const Codes &codes = source.codes;
-  const uint64_t first = begin / codes.size, last = (begin + count - 1) / codes.size;
-  const uint64_t blocks = last - first + 1, all = blocks * codes.size;
-  elements.resize(all);
   if (!codes.any()) {
+    elements.resize(count);
     std::vector<char> bytes(count * sizeOf(source.dtype));
     ZERO_RT_TRY(readRuns(source.values, sizeOf(source.dtype), begin, count, bytes.data()));
     convertFloats(source.dtype, bytes.data(), ZERO_RT_F32, elements.data(), count);
     return {};
   }
+  const uint64_t first = begin / codes.size, blocks = (begin + count - 1) / codes.size - first + 1;
+  const uint64_t all = std::min(blocks * codes.size, source.elements - first * codes.size);
   std::vector<uint8_t> bytes(all / codes.perByte());
   std::vector<float> scales(blocks);
-  ZERO_RT_TRY(readRuns(source.values, 1, first * codes.size / codes.perByte(), bytes.size(),
+  float mean = 0;
+  auto readFloats = [&](uint64_t from, uint64_t number, float *to) {
+    return readRuns(source.scales, sizeof(float), from, number, reinterpret_cast<char *>(to));
+  };
+  ZERO_RT_TRY(readRuns(source.values, 1, first * codes.blockBytes(), bytes.size(),
                        reinterpret_cast<char *>(bytes.data())));
-  ZERO_RT_TRY(readRuns(source.scales, sizeof(float), first, blocks,
-                       reinterpret_cast<char *>(scales.data())));
-  decodeBlocks(codes, bytes.data(), scales.data(), blocks, elements.data());
+  if (source.codedScales)
+    ZERO_RT_TRY(readElements(plan, plan.sources[*source.codedScales], first, blocks, scales));
+  else
+    ZERO_RT_TRY(readFloats(first, blocks, scales.data()));
+  if (source.hasMean)
+    ZERO_RT_TRY(readFloats(codes.blocksOf(source.elements), 1, &mean));
+  elements.resize(all);
+  decodeBlocks(codes, bytes.data(), scales.data(), mean, all, elements.data());
   elements.erase(elements.begin(), elements.begin() + std::ptrdiff_t(begin - first * codes.size));
   elements.resize(count);
   return {};
@@ -205,7 +216,8 @@ Status CheckpointReader::convert(const LoadPlan &plan, const RangeConvert &range
   std::vector<char> bytes;
   for (uint64_t done = 0; done < range.count; done += chunk) {
     const uint64_t count = std::min(chunk, range.count - done);
-    ZERO_RT_TRY(readElements(plan.sources[range.source], range.begin + done, count, elements));
+    ZERO_RT_TRY(
+        readElements(plan, plan.sources[range.source], range.begin + done, count, elements));
     if (!range.codes) {
       bytes.resize(count * sizeOf(range.dtype));
       convertFloats(ZERO_RT_F32, elements.data(), range.dtype, bytes.data(), count);
@@ -213,11 +225,12 @@ Status CheckpointReader::convert(const LoadPlan &plan, const RangeConvert &range
                       bytes.size()));
       continue;
     }
-    const Codes &codes = *range.codes;
+    const BlockEncoder encoder(*range.codes);
+    const Codes &codes = encoder.codes();
     bytes.resize(count / codes.perByte());
     scales.resize(count / codes.size);
-    encodeBlocks(codes, elements.data(), scales.size(), reinterpret_cast<uint8_t *>(bytes.data()),
-                 scales.data());
+    encoder.encode(elements.data(), count, reinterpret_cast<uint8_t *>(bytes.data()),
+                   scales.data());
     ZERO_RT_TRY(put(memory.at(range.tier), range.place + done / codes.perByte(), bytes.data(),
                     bytes.size()));
     ZERO_RT_TRY(put(memory.at(range.scalesTier),
@@ -238,6 +251,15 @@ Status CheckpointReader::readRank(const LoadPlan &plan, int rank, const MemoryBy
   }
   for (const RangeConvert &range : plan.converts[size_t(rank)])
     ZERO_RT_TRY(convert(plan, range, memory));
+  for (const EncodedLoad &load : plan.encodes)
+    ZERO_RT_TRY(encodeParameter(*plan.program, *load.tensor, rank, memory,
+                                [&](uint64_t begin, uint64_t count, float *target) {
+                                  std::vector<float> elements;
+                                  ZERO_RT_TRY(readElements(plan, plan.sources[load.source], begin,
+                                                           count, elements));
+                                  std::copy(elements.begin(), elements.end(), target);
+                                  return Status();
+                                }));
   for (const RangeFill &range : plan.fills[size_t(rank)])
     ZERO_RT_TRY(memory.at(range.tier)
                     .write(range.place, range.count * sizeOf(range.dtype),

@@ -40,8 +40,8 @@ private:
   Status read(const RangeRead &range, const MemoryByTier &memory, std::vector<char> &space) const;
   Status readRuns(const std::vector<SavedRun> &runs, uint64_t size, uint64_t begin, uint64_t count,
                   char *target) const;
-  Status readElements(const SavedSource &source, uint64_t begin, uint64_t count,
-                      std::vector<float> &elements) const;
+  Status readElements(const LoadPlan &plan, const SavedSource &source, uint64_t begin,
+                      uint64_t count, std::vector<float> &elements) const;
   Status convert(const LoadPlan &plan, const RangeConvert &range, const MemoryByTier &memory) const;
 
   struct File {

@@ -43,6 +43,8 @@ void CheckpointWriter::setBlocks(const proto::Tensor::Blocks &from,
   blocks.set_size(from.size());
   blocks.set_scales(from.scales());
   blocks.set_table(uint32_t(table));
+  *blocks.mutable_shape() = from.shape();
+  blocks.set_dtype(from.dtype());
 }
 
 void CheckpointWriter::listTensors(const SavingNodes &nodes) {

@@ -2,6 +2,7 @@
 
 #include "runtime/execute/state.h"
 
+#include "runtime/format/coded_parameter.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/random.h"
@@ -48,11 +49,10 @@ Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   return {};
 }
 
-/// Reads the elements of `part` from `file`, which may hold another type: then through a
+/// Reads the elements of `part`, of type `stored` in `file`, as `dtype`: of another type through a
 /// buffer, a piece at a time.
-static Status readPart(const InputFile &file, const proto::Init::Range &range, DType dtype,
-                       const Part &part, char *target) {
-  const DType stored = storedType(range, dtype);
+static Status readPart(const InputFile &file, const proto::Init::Range &range, DType stored,
+                       DType dtype, const Part &part, char *target) {
   const uint64_t size = sizeOf(stored), begin = range.offset() + part.inTensor * size;
   if (stored == dtype)
     return file.read(begin, target, part.count * size);
@@ -66,12 +66,11 @@ static Status readPart(const InputFile &file, const proto::Init::Range &range, D
   return {};
 }
 
-/// The same for a matrix `tensor` whose transpose is in `file`: some rows at a time.
-static void readTransposed(std::span<const uint8_t> file, const proto::Tensor &tensor,
+/// The same for a matrix of `shape` whose transpose is in `file`: some rows at a time.
+static void readTransposed(std::span<const uint8_t> file, const proto::Init::Range &range,
+                           std::span<const uint64_t> shape, DType stored, DType dtype,
                            const Part &part, char *target) {
-  const proto::Init::Range &range = tensor.init().file();
-  const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
-  const uint64_t size = sizeOf(stored), height = tensor.shape(0), width = tensor.shape(1);
+  const uint64_t size = sizeOf(stored), height = shape[0], width = shape[1];
   const uint8_t *source = file.data() + range.offset();
   const uint64_t end = part.inTensor + part.count;
   std::vector<uint8_t> rows;
@@ -90,9 +89,8 @@ static void readTransposed(std::span<const uint8_t> file, const proto::Tensor &t
 }
 
 /// The same from the executable's data.
-static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &range, DType dtype,
-                     const Part &part, char *target) {
-  const DType stored = storedType(range, dtype);
+static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &range, DType stored,
+                     DType dtype, const Part &part, char *target) {
   convertFloats(stored, data.data() + range.offset() + part.inTensor * sizeOf(stored), dtype,
                 target, part.count);
 }
@@ -108,6 +106,28 @@ static void drawElements(const proto::Init::Random &random, DType dtype, const P
   }
 }
 
+/// Makes the initial values of the elements of `part` of `tensor`, as `dtype`.
+static Status makeInitial(const LoadedProgram &program, const InitialFiles &files,
+                          const proto::Tensor &tensor, DType dtype, const Part &part,
+                          char *target) {
+  const proto::Init &init = tensor.init();
+  const ValueType own = valueTypeOf(tensor);
+  const proto::Init::Range &range = init.has_file() ? init.file() : init.data();
+  const DType stored = storedType(range, own.dtype);
+  if (init.has_file() && range.transposed())
+    readTransposed(files.mapped[range.file()].bytes(), range, own.shape, stored, dtype, part,
+                   target);
+  else if (init.has_file())
+    return readPart(files.files[range.file()], range, stored, dtype, part, target);
+  else if (init.has_data())
+    copyPart(program.executable.data, range, stored, dtype, part, target);
+  else if (init.has_random())
+    drawElements(init.random(), dtype, part, target);
+  else
+    fill(dtype, init.splat(), target, part.count);
+  return {};
+}
+
 /// Whether the memory of `block` already contains the initial values of `tensor`.
 static bool isThere(const proto::Tensor &tensor, const Block &block, const MemoryByTier &memory) {
   const proto::Init &init = tensor.init();
@@ -116,13 +136,38 @@ static bool isThere(const proto::Tensor &tensor, const Block &block, const Memor
   return isZero && memory.at(block.buffer->tier()).startsAsZeros();
 }
 
-/// Calls `visit(tensor, block, part)` for the parts that must be written.
+/// Whether encodeParameter() writes `tensor`: codes of a parameter or their scales.
+static bool isWithCodes(const proto::Tensor &tensor) {
+  return tensor.role() == proto::PARAMETER && (isCoded(tensor) || !tensor.of().empty());
+}
+/// Whether it is codes of elements with initial values.
+static bool isEncoded(const proto::Tensor &tensor) {
+  return isCoded(tensor) && tensor.of().empty();
+}
+
+/// Writes the codes and scales of all coded parameters.
+static Status encodeParameters(const LoadedProgram &program, const InitialFiles &files, int rank,
+                               const MemoryByTier &memory, Meter &meter) {
+  for (const proto::Tensor &tensor : program.tables().tensors()) {
+    if (!isEncoded(tensor))
+      continue;
+    ZERO_RT_TRY(encodeParameter(
+        program.tables(), tensor, rank, memory, [&](uint64_t begin, uint64_t count, float *target) {
+          meter.add(count * sizeof(float));
+          return makeInitial(program, files, tensor, ZERO_RT_F32, {begin, 0, count},
+                             reinterpret_cast<char *>(target));
+        }));
+  }
+  return {};
+}
+
+/// Calls `visit(tensor, block, part)` for the other parts that must be written.
 template <typename Visit>
 static Status forEachInitial(const LoadedProgram &program, int rank, const MemoryByTier &memory,
                              Visit visit) {
   for (const proto::Tensor &tensor : program.tables().tensors())
     for (const Block &block : blocksOf(program.tables(), tensor))
-      if (!isThere(tensor, block, memory))
+      if (!isWithCodes(tensor) && !isThere(tensor, block, memory))
         ZERO_RT_TRY(
             forEachPart(block, rank, [&](const Part &part) { return visit(tensor, block, part); }));
   return {};
@@ -135,28 +180,18 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
                                meter.expect(part.count * sizeOf(toDType(tensor.dtype())));
                                return Status();
                              }));
+  for (const proto::Tensor &tensor : program.tables().tensors())
+    if (isEncoded(tensor))
+      meter.expect(elementsToEncode(program.tables(), tensor, rank) * sizeof(float));
   auto write = [&](const proto::Tensor &tensor, const Block &block, const Part &part) {
-    const proto::Init &init = tensor.init();
     const DType dtype = toDType(tensor.dtype());
     const uint64_t size = sizeOf(dtype);
-    auto makePiece = [&](char *target, const Part &piece) -> Status {
-      if (init.source_case() == proto::Init::kFile && init.file().transposed())
-        readTransposed(files.mapped[init.file().file()].bytes(), tensor, piece, target);
-      else if (init.source_case() == proto::Init::kFile)
-        return readPart(files.files[init.file().file()], init.file(), dtype, piece, target);
-      else if (init.source_case() == proto::Init::kData)
-        copyPart(program.executable.data, init.data(), dtype, piece, target);
-      else if (init.has_random())
-        drawElements(init.random(), dtype, piece, target);
-      else
-        fill(dtype, init.splat(), target, piece.count);
-      return {};
-    };
     auto make = [&](char *target, uint64_t done, uint64_t bytes) -> Status {
       for (uint64_t at = 0; at < bytes; at += kAtOnce) {
         const uint64_t first = (done + at) / size, now = std::min(kAtOnce, bytes - at);
-        ZERO_RT_TRY(
-            makePiece(target + at, {part.inTensor + first, part.inBuffer + first, now / size}));
+        ZERO_RT_TRY(makeInitial(program, files, tensor, dtype,
+                                {part.inTensor + first, part.inBuffer + first, now / size},
+                                target + at));
         meter.add(now);
       }
       return {};
@@ -165,7 +200,8 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
         .write(placeOf(block.mesh, *block.buffer, rank) + part.inBuffer * size, part.count * size,
                make);
   };
-  return forEachInitial(program, rank, memory, write);
+  ZERO_RT_TRY(forEachInitial(program, rank, memory, write));
+  return encodeParameters(program, files, rank, memory, meter);
 }
 
 /// Divides `count` f32 values by their scale.

@@ -48,6 +48,11 @@ inline bool multipliesHalves(const proto::Kernel &kernel) {
   return operands == proto::F16 || operands == proto::BF16;
 }
 
+/// Whether `tensor` is a parameter that is stored as codes.
+inline bool isCoded(const proto::Tensor &tensor) {
+  return tensor.blocks().dtype() != proto::DTYPE_UNSPECIFIED;
+}
+
 inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
   return {shape.data(), static_cast<size_t>(shape.size())};
 }
@@ -57,6 +62,17 @@ inline uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shap
   uint64_t count = 0;
   countElements(shapeOf(shape), count);
   return count;
+}
+
+/// The type of what users see of a tensor: of a coded parameter, what its codes stand for.
+struct ValueType {
+  DType dtype = ZERO_RT_NO_DTYPE;
+  std::span<const uint64_t> shape;
+};
+inline ValueType valueTypeOf(const proto::Tensor &tensor) {
+  return isCoded(tensor)
+             ? ValueType{toDType(tensor.blocks().dtype()), shapeOf(tensor.blocks().shape())}
+             : ValueType{toDType(tensor.dtype()), shapeOf(tensor.shape())};
 }
 
 /// The ranks of `program`, of which validate() has checked the sizes.
@@ -80,6 +96,7 @@ struct Persistence {
 /// |----------------------------------------------|----------|-------|---------|---------|
 /// | parameter                                    | yes      | yes   | yes     | yes     |
 /// | frozen parameter                             | yes      | yes   | yes     | no      |
+/// | scales of a coded parameter                  | no       | no    | yes     | no      |
 /// | buffer that the step writes                  | yes      | yes   | yes     | no      |
 /// | constant that the model names: a buffer that | yes      | yes   | yes     | no      |
 /// | the step only reads, class weights           |          |       |         |         |
@@ -88,7 +105,8 @@ struct Persistence {
 /// | the same of a model with its own update      | yes      | yes   | yes     | yes     |
 inline Persistence persistenceOf(const proto::Tensor &tensor) {
   const bool isMade = tensor.role() == proto::CONSTANT && !tensor.saved();
-  return {!isMade, tensor.saved(), !isMade,
+  const bool isScales = tensor.role() == proto::PARAMETER && !tensor.of().empty();
+  return {!isMade && !isScales, tensor.saved(), !isMade,
           tensor.role() == proto::OPTIMIZER ||
               (tensor.role() == proto::PARAMETER && !tensor.frozen())};
 }

@@ -72,7 +72,7 @@ private:
       ZERO_RT_TRY(checkHome(tensor, tensor.buffer(), tensor.start(), held));
     else
       ZERO_RT_TRY(checkTiles(tensor, held));
-    return checkInit(tensor, count);
+    return checkInit(tensor);
   }
 
   /// All shares of `tensor` have the same size.
@@ -130,19 +130,23 @@ private:
                      : badTable("tensor", tensor.name(), "its tiles do not cover the tensor");
   }
 
-  Status checkInit(const proto::Tensor &tensor, uint64_t count) {
+  Status checkInit(const proto::Tensor &tensor) {
+    const ValueType own = valueTypeOf(tensor);
+    uint64_t count;
+    if (!countElements(own.shape, count))
+      return badTable("tensor", tensor.name(), "bad shape of what its codes stand for");
     const proto::Init &init = tensor.init();
     if (init.source_case() == proto::Init::kSplat || init.required())
       return {};
     if (init.has_random())
-      return isConvertible(ZERO_RT_F64, toDType(tensor.dtype()))
+      return isConvertible(ZERO_RT_F64, own.dtype)
                  ? Status()
                  : badTable("tensor", tensor.name(), "its random values are no floats");
     if (init.source_case() == proto::Init::SOURCE_NOT_SET)
       return badTable("tensor", tensor.name(), "it has no initial value");
     bool inFile = init.source_case() == proto::Init::kFile;
     const proto::Init::Range &range = inFile ? init.file() : init.data();
-    const DType dtype = toDType(tensor.dtype()), stored = storedType(range, dtype);
+    const DType dtype = own.dtype, stored = storedType(range, dtype);
     // float64 cannot be converted to a narrower type, because a conversion to 16 bits would round
     // twice.
     uint64_t bytes;
@@ -153,7 +157,7 @@ private:
       return fail(ZERO_RT_BAD_FILE, "tensor '%s': expected %llu bytes of initial values, got %llu",
                   escape(tensor.name()).c_str(), static_cast<unsigned long long>(bytes),
                   static_cast<unsigned long long>(range.bytes()));
-    if (range.transposed() && (!inFile || tensor.shape_size() != 2))
+    if (range.transposed() && (!inFile || own.shape.size() != 2))
       return badTable("tensor", tensor.name(), "it is no matrix in a file to be transposed");
     if (inFile && range.file() >= uint32_t(program.files_size()))
       return badTable("tensor", tensor.name(), "its initial values are in no file");
@@ -186,25 +190,66 @@ private:
     for (const proto::Tensor &tensor : program.tensors())
       if (tensor.role() == proto::OPTIMIZER)
         states.try_emplace(tensor.name(), &tensor);
-    for (const proto::Tensor &tensor : program.tensors()) {
-      if (!tensor.has_blocks())
-        continue;
-      const proto::Tensor::Blocks &blocks = tensor.blocks();
-      auto parameter = parameters.find(tensor.of());
-      auto scales = states.find(blocks.scales());
-      if (parameter == parameters.end() || scales == states.end())
-        return badTable("tensor", tensor.name(), "codes without a parameter or without scales");
-      const uint64_t elements = elementsOf(parameter->second->shape());
-      if ((blocks.bits() != 8 && blocks.bits() != 4) ||
-          blocks.numbers_size() != 1 << blocks.bits() || tensor.dtype() != proto::I8 ||
-          elementsOf(tensor.shape()) != elements / (8 / blocks.bits()))
-        return badTable("tensor", tensor.name(), "it has no code for each element");
-      if (blocks.size() == 0 || blocks.size() % 2 != 0 || elements % blocks.size() != 0 ||
-          scales->second->dtype() != proto::F32 ||
-          elementsOf(scales->second->shape()) != elements / blocks.size())
-        return badTable("tensor", tensor.name(), "its scales are not those of its blocks");
-    }
+    for (const proto::Tensor &tensor : program.tensors())
+      if (isCoded(tensor))
+        ZERO_RT_TRY(checkCodedParameter(tensor));
+      else if (tensor.has_blocks())
+        ZERO_RT_TRY(checkCodedState(tensor, states));
     return {};
+  }
+
+  /// `tensor` has a code for each of `elements`.
+  static Status checkEach(const proto::Tensor &tensor, uint64_t elements) {
+    const proto::Tensor::Blocks &blocks = tensor.blocks();
+    if ((blocks.bits() != 8 && blocks.bits() != 4) || blocks.numbers_size() != 1 << blocks.bits() ||
+        tensor.dtype() != proto::I8 || elementsOf(tensor.shape()) != elements / (8 / blocks.bits()))
+      return badTable("tensor", tensor.name(), "it has no code for each element");
+    return {};
+  }
+
+  /// `tensor` with `elements` codes has blocks, and `scales` of them, f32, one for each and `more`.
+  /// The last block may be shorter if `mayBeShort`.
+  static Status checkScales(const proto::Tensor &tensor, uint64_t elements, const ValueType &scales,
+                            uint64_t more, bool mayBeShort) {
+    const uint64_t size = tensor.blocks().size();
+    uint64_t found = 0;
+    if (size == 0 || size % 2 != 0 || (elements % size != 0 && !mayBeShort) ||
+        scales.dtype != ZERO_RT_F32 || !countElements(scales.shape, found) ||
+        found != (elements + size - 1) / size + more)
+      return badTable("tensor", tensor.name(), "its scales are not those of its blocks");
+    return {};
+  }
+
+  Status checkCodedState(const proto::Tensor &tensor,
+                         const std::map<std::string, const proto::Tensor *> &states) {
+    auto parameter = parameters.find(tensor.of());
+    auto scales = states.find(tensor.blocks().scales());
+    if (parameter == parameters.end() || scales == states.end())
+      return badTable("tensor", tensor.name(), "codes without a parameter or without scales");
+    const uint64_t elements = elementsOf(parameter->second->shape());
+    ZERO_RT_TRY(checkEach(tensor, elements));
+    return checkScales(tensor, elements, valueTypeOf(*scales->second), 0, false);
+  }
+
+  /// The scales of a frozen parameter are f32, or codes whose scales are f32: then these have a
+  /// mean after them.
+  Status checkCodedParameter(const proto::Tensor &tensor) {
+    const auto own = parameters.find(tensor.name());
+    const auto scales = parameters.find(tensor.blocks().scales());
+    if (own == parameters.end() || own->second != &tensor || !tensor.frozen() ||
+        tensor.has_split() || tensor.tiles_size() > 0 || scales == parameters.end() ||
+        scales->second == &tensor)
+      return badTable("tensor", tensor.name(), "codes of no whole frozen parameter with scales");
+    const std::string &root = tensor.of().empty() ? tensor.name() : tensor.of();
+    if (scales->second->of() != root || (!tensor.of().empty() && isCoded(*scales->second)))
+      return badTable("tensor", tensor.name(), "its scales are those of another one");
+    uint64_t elements = 0;
+    if (!isConvertible(ZERO_RT_F32, valueTypeOf(tensor).dtype) ||
+        !countElements(valueTypeOf(tensor).shape, elements))
+      return badTable("tensor", tensor.name(), "bad type or shape of what its codes stand for");
+    ZERO_RT_TRY(checkEach(tensor, elements));
+    return checkScales(tensor, elements, valueTypeOf(*scales->second), tensor.of().empty() ? 0 : 1,
+                       tensor.blocks().bits() == 8);
   }
 
   Status checkGradients() {

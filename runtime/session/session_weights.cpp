@@ -2,12 +2,16 @@
 
 #include "runtime/session/session_weights.h"
 
+#include "runtime/format/coded_parameter.h"
+#include "runtime/format/codes.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/session/collect.h"
 #include "runtime/session/values.h"
 #include "runtime/session/weights.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/problems.h"
+
+#include <cstring>
 
 namespace zero::rt {
 
@@ -30,23 +34,74 @@ Status SessionWeights::checkGiven() const {
 }
 
 static uint64_t bytesOf(const proto::Tensor &tensor) {
-  return elementsOf(tensor.shape()) * sizeOf(toDType(tensor.dtype()));
+  const ValueType value = valueTypeOf(tensor);
+  uint64_t count = 0;
+  countElements(value.shape, count);
+  return count * sizeOf(value.dtype);
 }
 
 Status SessionWeights::collect(int index, const ValueRange &range, void *destination) const {
   return collectTensor(ranks, program().valueOf(tables().tensors(index)), range, destination);
 }
 
+int SessionWeights::indexOf(const std::string &name) const {
+  for (int i = 0; i < tables().tensors_size(); ++i)
+    if (tables().tensors(i).name() == name)
+      return i;
+  return -1;
+}
+
+/// What ranks store in `range` of tensor `index`, of which a coded parameter has codes.
+Status SessionWeights::readStored(int index, const ValueRange &range, void *destination) const {
+  ZERO_RT_TRY(announce(ranks, {Request::Tensor, index, 0, range}));
+  return collect(index, range, destination);
+}
+
+/// Elements [begin, begin + count) of tensor `index`, f32 or a coded parameter.
+Status SessionWeights::decode(int index, uint64_t begin, uint64_t count,
+                              std::vector<float> &elements) const {
+  const proto::Tensor &tensor = tables().tensors(index);
+  if (!isCoded(tensor)) {
+    elements.resize(count);
+    return readStored(index, {begin * sizeof(float), count * sizeof(float)}, elements.data());
+  }
+  const Codes codes = codesOf(tensor);
+  const uint64_t first = begin / codes.size, last = (begin + count - 1) / codes.size;
+  const uint64_t all = bytesOf(tensor) / sizeOf(valueTypeOf(tensor).dtype);
+  const uint64_t decoded = std::min((last + 1) * codes.size, all) - first * codes.size;
+  std::vector<uint8_t> bytes((decoded + codes.perByte() - 1) / codes.perByte());
+  ZERO_RT_TRY(readStored(index, {first * codes.blockBytes(), bytes.size()}, bytes.data()));
+  const int scalesIndex = indexOf(tensor.blocks().scales());
+  const uint64_t blocks = codes.blocksOf(all);
+  std::vector<float> scales, mean{0};
+  ZERO_RT_TRY(decode(scalesIndex, first, last - first + 1, scales));
+  if (elementsOf(tables().tensors(scalesIndex).shape()) > blocks)
+    ZERO_RT_TRY(decode(scalesIndex, blocks, 1, mean));
+  elements.resize(decoded);
+  decodeBlocks(codes, bytes.data(), scales.data(), mean.front(), decoded, elements.data());
+  elements.erase(elements.begin(), elements.begin() + std::ptrdiff_t(begin - first * codes.size));
+  elements.resize(count);
+  return {};
+}
+
 Status SessionWeights::read(const std::string &name, const ValueRange &range,
                             void *destination) const {
-  for (int i = 0; i < tables().tensors_size(); ++i) {
-    if (tables().tensors(i).name() != name)
-      continue;
-    ZERO_RT_TRY(checkRange(name, bytesOf(program().valueOf(tables().tensors(i))), range));
-    ZERO_RT_TRY(announce(ranks, {Request::Tensor, i, 0, range}));
-    return collect(i, range, destination);
-  }
-  return notFound("tensor", name);
+  const int index = indexOf(name);
+  if (index < 0)
+    return notFound("tensor", name);
+  const proto::Tensor &tensor = tables().tensors(index);
+  ZERO_RT_TRY(checkRange(name, bytesOf(program().valueOf(tensor)), range));
+  if (!isCoded(tensor) || range.bytes == 0)
+    return readStored(index, range, destination);
+  const DType dtype = valueTypeOf(tensor).dtype;
+  const uint64_t size = sizeOf(dtype), begin = range.offset / size;
+  const uint64_t count = (range.end() + size - 1) / size - begin;
+  std::vector<float> elements;
+  ZERO_RT_TRY(decode(index, begin, count, elements));
+  std::vector<char> values(count * size);
+  convertFloats(ZERO_RT_F32, elements.data(), dtype, values.data(), count);
+  std::memcpy(destination, values.data() + range.offset - begin * size, range.bytes);
+  return {};
 }
 
 /// The elements that `make` makes of a type `from`, as `to`. Needs no memory for more than a few.
@@ -78,6 +133,15 @@ static MakeElements elementsAs(const Array &array, DType to) {
 /// Lets `make` write all ranks' parts of `tensor`. If `tensor` is a master, writes its values,
 /// rounded further, to its parameter.
 Status SessionWeights::writeWhole(const proto::Tensor &tensor, const MakeElements &make) {
+  if (isCoded(tensor)) {
+    for (const auto &rank : ranks.here())
+      ZERO_RT_TRY(encodeParameter(tables(), tensor, rank->number(), rank->getMemory().byTier(),
+                                  [&](uint64_t begin, uint64_t count, float *target) {
+                                    make(begin, count, reinterpret_cast<char *>(target));
+                                    return Status();
+                                  }));
+    return {};
+  }
   for (const Block &block : blocksOf(tables(), tensor))
     for (const auto &rank : ranks.here())
       ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->getMemory().byTier(), make));
@@ -118,7 +182,8 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
     Array array;
     ZERO_RT_TRY(get(array));
     const proto::Tensor &value = program().valueOf(*tensor);
-    ZERO_RT_TRY(writeWhole(value, elementsAs(array, toDType(value.dtype()))));
+    const DType dtype = isCoded(value) ? ZERO_RT_F32 : toDType(value.dtype());
+    ZERO_RT_TRY(writeWhole(value, elementsAs(array, dtype)));
     ranks.meter().add(bytesOf(value));
     awaited.erase(tensor->name());
   }
@@ -138,12 +203,12 @@ Status SessionWeights::save(const std::string &path) const {
   ZERO_RT_TRY(ranks.checkAlive());
   std::vector<TensorEntry> entries;
   for (const proto::Tensor &tensor : tables().tensors()) {
-    auto shape = shapeOf(tensor.shape());
+    const ValueType value = valueTypeOf(program().valueOf(tensor));
     const Persistence persistence = persistenceOf(tensor);
     if (persistence.saved && (tensor.in_model() || !writesModel(path)))
       entries.push_back({tensor.name(),
-                         toDType(program().valueOf(tensor).dtype()),
-                         {shape.begin(), shape.end()},
+                         value.dtype,
+                         {value.shape.begin(), value.shape.end()},
                          [this, &tensor](uint64_t offset, void *destination, uint64_t bytes) {
                            return read(tensor.name(), {offset, bytes}, destination);
                          },

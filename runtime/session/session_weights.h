@@ -39,6 +39,9 @@ private:
   Status take(const WeightsFile &file, const std::string &who, bool partial,
               zero_rt_load_result &result);
   Status writeWhole(const proto::Tensor &tensor, const MakeElements &make);
+  Status readStored(int index, const ValueRange &range, void *destination) const;
+  Status decode(int index, uint64_t begin, uint64_t count, std::vector<float> &elements) const;
+  int indexOf(const std::string &name) const;
   const LoadedProgram &program() const { return ranks.program(); }
   const proto::Program &tables() const { return ranks.program().tables(); }
 

@@ -16,10 +16,9 @@ static constexpr char kMissing[] = "missing", kOther[] = "of another shape or ty
 
 /// The reason why `array` cannot be the value of `tensor`, or empty.
 static std::string mismatch(const proto::Tensor &tensor, const Array &array) {
-  auto shape = shapeOf(tensor.shape());
+  const auto [dtype, shape] = valueTypeOf(tensor);
   if (!std::equal(shape.begin(), shape.end(), array.shape.begin(), array.shape.end()))
     return "expected " + shapeText(shape) + ", got " + shapeText(array.shape);
-  DType dtype = toDType(tensor.dtype());
   if (!isConvertible(array.dtype, dtype))
     return std::string("expected ") + nameOf(dtype) + ", got " + nameOf(array.dtype);
   return "";

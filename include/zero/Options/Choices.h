@@ -18,13 +18,18 @@ inline llvm::ArrayRef<Word<Precision>> wordsOf(Precision) {
   return words;
 }
 
-/// The element type of frozen parameters in memory.
-enum class HalfPrecision { BF16, F16 };
-inline llvm::ArrayRef<Word<HalfPrecision>> wordsOf(HalfPrecision) {
-  static constexpr Word<HalfPrecision> words[] = {{HalfPrecision::BF16, "bf16"},
-                                                  {HalfPrecision::F16, "fp16"}};
+/// How frozen parameters are stored: in a type of 16 bits, or their matrices in blocks of codes.
+enum class FrozenPrecision { BF16, F16, NF4, Int8, FP8 };
+inline llvm::ArrayRef<Word<FrozenPrecision>> wordsOf(FrozenPrecision) {
+  static constexpr Word<FrozenPrecision> words[] = {{FrozenPrecision::BF16, "bf16"},
+                                                    {FrozenPrecision::F16, "fp16"},
+                                                    {FrozenPrecision::NF4, "nf4"},
+                                                    {FrozenPrecision::Int8, "int8"},
+                                                    {FrozenPrecision::FP8, "fp8"}};
   return words;
 }
+/// Whether matrices are stored as codes.
+inline bool isInBlocks(FrozenPrecision precision) { return precision >= FrozenPrecision::NF4; }
 
 /// The labels of the mean of the loss: those of all ranks, or those of each rank, averaged over
 /// ranks.

@@ -28,6 +28,7 @@ struct VolumeCauses {
   int64_t notTrained = 0;
   int64_t unsharded = 0; ///< not sharded: gathered once after the update
   int64_t padding = 0;
+  int64_t inBlocks = 0;       ///< bytes of codes and scales instead of elements
   int64_t acrossNodes = 0;    ///< sharded within nodes: gathered across nodes after the update
   int64_t wholeGradients = 0; ///< for an optimizer of whole tensors
 };

@@ -18,7 +18,7 @@ class CodeTable {
 public:
   CodeTable(CodeMap map, unsigned bits);
 
-  /// By code, ascending.
+  /// By code; those of Integer and Float8 do not ascend.
   const std::vector<float> &values() const { return numbers; }
   CodeMap map() const { return kind; }
   /// The code of 0 of a signed map, which is in the middle; else 0. Magnitude number m, 0 being the
@@ -35,6 +35,7 @@ public:
   double beginOf(int64_t decade) const;
 
 private:
+  void addDynamic(unsigned bits);
   double firstOf(int64_t decade) const;
   double stepOf(int64_t decade) const;
 

@@ -84,7 +84,7 @@ function volumeTable(volume) {
   const causes = volume.causes;
   const differences = [["gathered again for distant uses", causes?.gathered_again],
     ["not gathered, because backward does not read them", causes?.not_read_in_backward],
-    ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, not sharded", causes?.kept_whole], ["padding of buckets", causes?.padding],
+    ["not reduced, because they are not trained", causes?.not_trained], ["gathered once after the update, not sharded", causes?.kept_whole], ["padding of buckets", causes?.padding], ["bytes of codes and scales instead of elements", causes?.in_blocks],
     ["gathered across nodes after the update", causes?.across_nodes],
     ["gathered as unsharded gradients for the update", causes?.whole_gradients],
     ["gathered for recomputation", causes?.read_again]]

@@ -183,6 +183,8 @@ void Tiler::report() {
 
 LogicalResult Tiler::run() {
   for (auto parameter : llvm::make_early_inc_range(module.getOps<ParameterOp>())) {
+    if (parameter.getBlocks())
+      continue; // decoded as a whole
     if (tensorBytes(parameter.getTensorType()) <= limit)
       continue;
     std::optional<Cut> cut = findCut(parameter);

@@ -145,8 +145,7 @@ private:
     OpBuilder builder(state);
     auto parameter = ParameterOp::create(
         builder, state.getLoc(), state.getSymName(), state.getTensorType(), state.getDataAttr(),
-        state.getSplatAttr(), frozen, PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(),
-        IntegerAttr(), state.getRequired(), state.getRandomAttr());
+        state.getSplatAttr(), frozen, state.getRequired(), state.getRandomAttr());
     for (StringRef kept : {StringRef(kAliasesAttr), StringRef(kShardedDimAttr)})
       if (Attribute value = state->getAttr(kept))
         parameter->setAttr(kept, value);

@@ -156,8 +156,7 @@ ParameterOp Lifter::declareParameter(StateOp state) {
   OpBuilder at(state);
   auto parameter = ParameterOp::create(
       at, state.getLoc(), state.getSymName(), state.getTensorType(), state.getDataAttr(),
-      state.getSplatAttr(), /*frozen=*/false, PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(),
-      IntegerAttr(), state.getRequired(), state.getRandomAttr());
+      state.getSplatAttr(), /*frozen=*/false, state.getRequired(), state.getRandomAttr());
   if (Attribute aliases = state->getAttr(kAliasesAttr))
     parameter->setAttr(kAliasesAttr, aliases);
   symbols.erase(state);

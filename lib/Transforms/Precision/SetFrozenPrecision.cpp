@@ -1,6 +1,7 @@
-//===- SetFrozenPrecision.cpp - frozen parameters in 16 bits --------------===//
+//===- SetFrozenPrecision.cpp - how frozen parameters are stored ----------===//
 
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/OpTable.h"
 #include "zero/Ops/Tables.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 #include "zero/Transforms/Precision/Passes.h"
@@ -36,28 +37,26 @@ static void narrowViews(Value value, FloatType narrow) {
         narrowViews(node.getOutputs().front(), narrow);
 }
 
-static FloatType typeOf(MLIRContext *context, HalfPrecision precision) {
-  switch (precision) {
-  case HalfPrecision::BF16:
-    return BFloat16Type::get(context);
-  case HalfPrecision::F16:
-    return Float16Type::get(context);
-  }
-  llvm_unreachable("a precision without a type");
+/// Elements of a matrix below which codes save too little to be worth a kernel that decodes them,
+/// and those of a block, as in bitsandbytes.
+static constexpr int64_t kLeastElements = 4096, kBlock = 64;
+
+static CodeMap mapOf(FrozenPrecision precision) {
+  return precision == FrozenPrecision::NF4    ? CodeMap::NormalFloat
+         : precision == FrozenPrecision::Int8 ? CodeMap::Integer
+                                              : CodeMap::Float8;
 }
 
-/// Narrows the frozen parameters of `module`. Returns their number.
-static unsigned narrowFrozen(ModuleOp module, func::FuncOp step, FloatType narrow) {
-  llvm::DenseSet<StringAttr> frozen;
-  for (auto parameter : module.getOps<ParameterOp>())
-    if (parameter.getFrozen() && parameter.getTensorType().getElementType().isF32()) {
-      narrowParameter(parameter, narrow);
-      frozen.insert(parameter.getSymNameAttr());
-    }
-  for (auto read : step.getOps<ReadOp>())
-    if (frozen.contains(read.getSymbolAttr().getAttr()))
-      narrowViews(read.getResult(), narrow);
-  return frozen.size();
+/// Whether only products read `value`, or views of it, and none of them gives the scores of a loss,
+/// whose weights stay as they are in QLoRA, too.
+static bool onlyProductsRead(Value value) {
+  return llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
+    if (ops::isView(node))
+      return onlyProductsRead(node.getOutputs().front());
+    return ops::computes(node, ops::Function::Product) && use.getOperandNumber() < 2 &&
+           !ops::lossOfScores(node);
+  });
 }
 
 namespace {
@@ -66,28 +65,87 @@ struct SetFrozenPrecision : zero::impl::SetFrozenPrecisionBase<SetFrozenPrecisio
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const std::string flag = "--frozen-precision=" + wordOf(precision.getValue()).str();
-    FloatType narrow = typeOf(&getContext(), precision);
     FailureOr<func::FuncOp> step = findStep(module);
     if (failed(step))
       return signalPassFailure();
-    if (module->hasAttr(kPrecisionAttr)) {
-      emitError(module.getLoc()) << flag << ": expected no --precision, which stores all "
+    const bool isAllNarrow = module->hasAttr(kPrecisionAttr);
+    if (isAllNarrow && !isInBlocks(precision)) {
+      emitError(module.getLoc()) << flag() << ": expected no --precision, which stores all "
                                  << "parameters in 16 bits; leave one of the two out";
       return signalPassFailure();
     }
-    const unsigned count = narrowFrozen(module, *step, narrow);
-    if (count == 0) {
-      emitError(module.getLoc()) << flag << ": expected frozen parameters of f32, found none; say "
-                                 << "what is frozen with --freeze or --trainable";
+    const unsigned coded = isInBlocks(precision) ? planBlocks(*step) : 0;
+    const unsigned narrowed = isAllNarrow ? 0 : narrowFrozen(*step);
+    if (coded + narrowed == 0) {
+      emitError(module.getLoc()) << flag() << ": expected frozen parameters of f32, found none; "
+                                 << "say what is frozen with --freeze or --trainable";
       return signalPassFailure();
     }
-    module->setAttr(kFrozenPrecisionAttr, TypeAttr::get(narrow));
-    remark::passed(step->getLoc(), remark::RemarkOpts::name("frozen").category("precision"))
-        << llvm::formatv(
-               "{0} frozen parameters are stored as {1}, and extended where they are read", count,
-               wordOf(precision.getValue()))
-               .str();
+    if (!isAllNarrow)
+      module->setAttr(kFrozenPrecisionAttr, TypeAttr::get(narrow()));
+    report(*step, coded, narrowed);
   }
+
+private:
+  std::string flag() const { return "--frozen-precision=" + wordOf(precision.getValue()).str(); }
+  /// The type of what has no codes.
+  FloatType narrow() {
+    return precision == FrozenPrecision::F16 ? FloatType(Float16Type::get(&getContext()))
+                                             : BFloat16Type::get(&getContext());
+  }
+  unsigned planBlocks(func::FuncOp step);
+  unsigned narrowFrozen(func::FuncOp step);
+  void report(func::FuncOp step, unsigned coded, unsigned narrowed);
 };
 } // namespace
+
+/// Gives blocks to the matrices that only products read. Returns their number.
+unsigned SetFrozenPrecision::planBlocks(func::FuncOp step) {
+  llvm::DenseMap<StringAttr, bool> ofProducts;
+  for (auto read : step.getBody().getOps<ReadOp>())
+    ofProducts.try_emplace(read.getSymbolAttr().getAttr(), true).first->second &=
+        onlyProductsRead(read.getResult());
+  unsigned count = 0;
+  for (auto parameter : getOperation().getOps<ParameterOp>()) {
+    RankedTensorType type = parameter.getTensorType();
+    const int64_t elements = type.getNumElements();
+    if (!parameter.getFrozen() || !isa<FloatType>(type.getElementType()) || type.getRank() < 2 ||
+        elements < kLeastElements || elements % kBlock != 0 ||
+        !ofProducts.lookup(parameter.getSymNameAttr()))
+      continue;
+    auto scales = FlatSymbolRefAttr::get(&getContext(), parameter.getSymName().str() + ".scale");
+    const unsigned bits = precision == FrozenPrecision::NF4 ? 4 : 8;
+    parameter.setBlocksAttr(BlocksAttr::get(&getContext(), bits, kBlock, mapOf(precision), scales));
+    ++count;
+  }
+  return count;
+}
+
+/// Narrows the other frozen parameters. Returns their number.
+unsigned SetFrozenPrecision::narrowFrozen(func::FuncOp step) {
+  llvm::DenseSet<StringAttr> frozen;
+  for (auto parameter : getOperation().getOps<ParameterOp>())
+    if (parameter.getFrozen() && !parameter.getBlocks() &&
+        parameter.getTensorType().getElementType().isF32()) {
+      narrowParameter(parameter, narrow());
+      frozen.insert(parameter.getSymNameAttr());
+    }
+  for (auto read : step.getOps<ReadOp>())
+    if (frozen.contains(read.getSymbolAttr().getAttr()))
+      narrowViews(read.getResult(), narrow());
+  return frozen.size();
+}
+
+void SetFrozenPrecision::report(func::FuncOp step, unsigned coded, unsigned narrowed) {
+  StringRef word = wordOf(precision.getValue());
+  std::string text;
+  if (coded > 0)
+    text = llvm::formatv("{0} frozen matrices are stored as {1} codes in blocks of {2}, and "
+                         "decoded before they are read",
+                         coded, word, kBlock);
+  if (narrowed > 0)
+    text += llvm::formatv("{0}{1} frozen parameters are stored as {2}, and extended where they are "
+                          "read",
+                          coded > 0 ? "; " : "", narrowed, isInBlocks(precision) ? "bf16" : word);
+  remark::passed(step->getLoc(), remark::RemarkOpts::name("frozen").category("precision")) << text;
+}

@@ -32,6 +32,8 @@ static LogicalResult verifySymbols(ModuleOp module, Type narrow) {
 /// Only frozen parameters, and values that are views of them, are of 16 bits.
 static LogicalResult verifyFrozen(ModuleOp module, func::FuncOp step, Type narrow) {
   for (auto parameter : module.getOps<ParameterOp>()) {
+    if (parameter.getBlocks())
+      continue;
     Type type = parameter.getTensorType().getElementType();
     if (parameter.getFrozen() ? type.isF32() || (isHalfFloat(type) && type != narrow)
                               : isHalfFloat(type))

@@ -80,8 +80,7 @@ Operation *Binder::createParameter(const ProgramArgument &argument, RankedTensor
                                    bool isZero) {
   return ParameterOp::create(builder, program.getLoc(), symbolOf(argument.name), type, DataAttr(),
                              isZero ? builder.getF64FloatAttr(0) : FloatAttr(), /*frozen=*/false,
-                             PlacementAttr(), PlacementAttr(), FlatSymbolRefAttr(), IntegerAttr(),
-                             !isZero, RandomAttr());
+                             !isZero);
 }
 
 /// Argument `index` and those that are the same tensor.

@@ -60,6 +60,12 @@ LogicalResult Sharder::shardParameters() {
     ShardAttr shard = shardOf(parameter);
     if (!shard)
       continue;
+    if (parameter.getBlocks())
+      return parameter.emitError()
+             << "parameter '" << parameter.getSymName()
+             << "': expected elements that are stored as they are, which the tensor axis can "
+                "divide, got codes in blocks; leave out --frozen-precision=nf4, int8 or fp8, or "
+                "the tensor axis";
     auto shape = ops::shardShape(parameter.getTensorType(), cutFrom(shard), ranks.count);
     if (!shape)
       return parameter.emitError()

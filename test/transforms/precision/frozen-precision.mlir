@@ -1,8 +1,8 @@
 // RUN: zero-opt %s --zero-set-frozen-precision=precision=bf16 --zero-verify-precision | FileCheck %s
-// RUN: not zero-opt %s --zero-set-frozen-precision=precision=int8 2>&1 | FileCheck %s --check-prefix=WORD
+// RUN: not zero-opt %s --zero-set-frozen-precision=precision=int4 2>&1 | FileCheck %s --check-prefix=WORD
 // RUN: not zero-opt %s --zero-set-precision=precision=bf16 --zero-set-frozen-precision 2>&1 | FileCheck %s --check-prefix=BOTH
 // RUN: sed 's/, frozen//' %s | not zero-opt --zero-set-frozen-precision 2>&1 | FileCheck %s --check-prefix=NONE
-// WORD: the --precision option: expected bf16 or fp16, got 'int8'
+// WORD: the --precision option: expected bf16, fp16, nf4, int8 or fp8, got 'int4'
 // BOTH: error: --frozen-precision=bf16: expected no --precision, which stores all parameters in 16 bits
 // NONE: error: --frozen-precision=bf16: expected frozen parameters of f32, found none
 

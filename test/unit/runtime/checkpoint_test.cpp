@@ -273,10 +273,10 @@ TEST(Codes, WhatIsDecodedIsEncodedToTheSameCodes) {
       bytes[i] = uint8_t(0xff - 0x1d * i); // the first code of either block stands for 1
     bytes[6 * bits / 8] = 0xff;
     std::vector<float> scales{0.5f, 3}, elements(12), found(2);
-    decodeBlocks(codes, bytes.data(), scales.data(), 2, elements.data());
+    decodeBlocks(codes, bytes.data(), scales.data(), 0, 12, elements.data());
     EXPECT_EQ(elements[0], 0.5f);
     EXPECT_EQ(elements[6], 3.0f);
-    encodeBlocks(codes, elements.data(), 2, again.data(), found.data());
+    BlockEncoder(codes).encode(elements.data(), 12, again.data(), found.data());
     EXPECT_EQ(again, bytes);
     EXPECT_EQ(found, scales);
   }
@@ -287,7 +287,7 @@ TEST(Codes, NearestNumbersAndBlocksOfZeros) {
   const float elements[] = {0, 0, 4, -1.4f};
   uint8_t bytes[2];
   float scales[2];
-  encodeBlocks(codes, elements, 2, bytes, scales);
+  BlockEncoder(codes).encode(elements, 4, bytes, scales);
   EXPECT_EQ(bytes[0], 0x33); // 0, 0
   EXPECT_EQ(bytes[1], 0x27); // 1, -0.35 is nearest to -0.25
   EXPECT_EQ(scales[1], 4.0f);

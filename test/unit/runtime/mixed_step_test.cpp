@@ -332,6 +332,53 @@ TEST(MixedTables, CodesHaveScalesAndAParameter) {
            "'w.m': its scales are not those of its blocks");
 }
 
+/// Adds a frozen parameter of `count` codes of 8 bits, which stand for f32 elements.
+static proto::Tensor *addCodes(MixedProgram &mixed, const char *name, uint64_t count,
+                               uint64_t block) {
+  auto *codes =
+      addTensor(mixed.program, name, proto::PARAMETER, proto::I8, {count, 1, mixed.at.x}, {count});
+  codes->mutable_init()->set_splat(0);
+  codes->set_frozen(true);
+  proto::Tensor::Blocks &blocks = *codes->mutable_blocks();
+  blocks.set_bits(8);
+  blocks.set_size(block);
+  blocks.set_scales(std::string(name) + ".scale");
+  blocks.mutable_numbers()->Resize(256, 0);
+  blocks.add_shape(count);
+  blocks.set_dtype(proto::F32);
+  return codes;
+}
+
+TEST(MixedTables, CodesOfFrozenParametersHaveScales) {
+  auto change = [](auto edit, const char *part) {
+    MixedProgram mixed(1, 3);
+    proto::Tensor *codes = addCodes(mixed, "q", 12, 4), *scales = addCodes(mixed, "q.scale", 3, 2);
+    auto *second = addTensor(mixed.program, "q.scale.scale", proto::PARAMETER, proto::F32,
+                             {3, 1, mixed.at.x}, {3}); // of two blocks, and the mean
+    second->mutable_init()->set_splat(0);
+    scales->set_of("q");
+    second->set_of("q");
+    edit(*codes, *scales, *second);
+    expectRefused(mixed, ZERO_RT_BAD_FILE, part);
+  };
+  change([](auto &codes, auto &, auto &) { codes.set_frozen(false); },
+         "'q': codes of no whole frozen parameter with scales");
+  change([](auto &codes, auto &, auto &) { codes.mutable_blocks()->set_scales("q"); },
+         "'q': codes of no whole frozen parameter with scales");
+  change([](auto &codes, auto &, auto &) { codes.mutable_blocks()->set_scales("b"); },
+         "'q': its scales are those of another one");
+  change([](auto &, auto &scales, auto &) { scales.mutable_blocks()->set_scales("q.scale"); },
+         "'q.scale': codes of no whole frozen parameter with scales");
+  change([](auto &codes, auto &, auto &) { codes.mutable_blocks()->set_dtype(proto::I64); },
+         "'q': bad type or shape of what its codes stand for");
+  change([](auto &codes, auto &, auto &) { codes.mutable_blocks()->set_bits(4); },
+         "'q': it has no code for each element");
+  change([](auto &, auto &scales, auto &) { scales.mutable_blocks()->set_size(4); },
+         "'q.scale': its scales are not those of its blocks");
+  change([](auto &, auto &, auto &second) { second.set_shape(0, 2); },
+         "'q.scale': its scales are not those of its blocks");
+}
+
 TEST(MixedTables, AreRefusedByName) {
   auto change = [](auto edit, const char *part) {
     MixedProgram mixed(2, 3);

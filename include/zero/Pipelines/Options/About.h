@@ -133,7 +133,7 @@ phase::Condition training,
     recomputation,    ///< of layers
     noSlots,          ///< the number of saved layers does not determine what is recomputed
     bits16,           ///< --precision is a type of 16 bits
-    bits32,           ///< it is not
+    narrowerFrozen,   ///< frozen parameters may be stored in less bits than the others
     fp16,             ///< it is fp16
     dynamicScale,     ///< the loss scale is not fixed
     frozenParameters, ///< there may be some

@@ -72,10 +72,11 @@ struct PrecisionOptions : Group {
       appliesIf(needs::training).inShort("Model", "type of values in memory (fp32)"),
       llvm::cl::desc("store parameters, gradients and activations in 16 bits"),
       llvm::cl::init(Precision::F32)};
-  WordOption<HalfPrecision> frozen{
+  WordOption<FrozenPrecision> frozen{
       parent, "frozen-precision",
-      appliesIf(needs::bits32, needs::frozenParameters).orElse("like the other parameters"),
-      llvm::cl::desc("store frozen parameters in 16 bits: bf16 or fp16")};
+      appliesIf(needs::narrowerFrozen, needs::frozenParameters).orElse("like the other parameters"),
+      llvm::cl::desc("store frozen parameters in 16 bits, bf16 or fp16, or their matrices in "
+                     "blocks of codes of 4 or 8 bits, nf4, int8 or fp8, the others in 16 bits")};
   WordOption<MasterWeights> masterWeights{
       parent, "master-weights", appliesIf(needs::training, needs::bits16),
       llvm::cl::desc("values of 16-bit parameters that the optimizer updates: f32, or none: their "

@@ -32,24 +32,35 @@ def SetPrecision : Pass<"zero-set-precision", "::mlir::ModuleOp"> {
 }
 
 def SetFrozenPrecision : Pass<"zero-set-frozen-precision", "::mlir::ModuleOp"> {
-  let summary = "Store frozen parameters in 16 bits";
+  let summary = "Decide how frozen parameters are stored";
   let description = [{
-    Frozen parameters of f32, their readers and views of them get the 16-bit type `precision`.
-    Kernels extend the values that they read. Everything else keeps its type, so that a step
-    computes the same as with frozen values that were rounded once. Writes
-    `zero.frozen_precision` on the module. A remark of category "precision" reports the
-    conversion. A program with `zero.precision`, whose parameters already have 16 bits, and a
-    program without frozen parameters of f32 are errors.
+    With `precision` bf16 or fp16, frozen parameters of f32, their readers and views of them get
+    that type. Kernels extend the values that they read. Everything else keeps its type, so that a
+    step computes the same as with frozen values that were rounded once.
+
+    With nf4, int8 or fp8, frozen matrices that only products read get `blocks`: zero-encode-
+    parameters stores them so, with a scale for each 64 elements, and scales in blocks of 256
+    (QLoRA, arXiv 2305.14314, section 3). The product that gives the scores of the loss keeps its
+    weights, and so do matrices of less than 4096 elements and those of which 64 is no divisor. The
+    other frozen parameters get bf16, unless all have 16 bits.
+
+    Writes `zero.frozen_precision` on a module whose frozen parameters alone have 16 bits. A remark
+    of category "precision" reports the conversion. A program with `zero.precision`, for bf16 and
+    fp16, and a program without frozen floats are errors.
 
     ```mlir
     // before
-    zero.parameter @w : tensor<8x4xf32> {data = #zero.data<"m.onnx", 64, 128>, frozen}
-    // after
-    zero.parameter @w : tensor<8x4xbf16> {data = #zero.data<"m.onnx", 64, 128, f32>, frozen}
+    zero.parameter @w : tensor<64x64xf32> {data = #zero.data<"m.onnx", 64, 16384>, frozen}
+    // after, with bf16
+    zero.parameter @w : tensor<64x64xbf16> {data = #zero.data<"m.onnx", 64, 16384, f32>, frozen}
+    // after, with nf4
+    zero.parameter @w : tensor<64x64xf32> {data = #zero.data<"m.onnx", 64, 16384>, frozen,
+                                           blocks = #zero.blocks<4, 64, nf4, @"w.scale">}
     ```
   }];
-  let options = [Option<"precision", "precision", "::zero::HalfPrecision",
-                        /*default=*/"::zero::HalfPrecision::BF16", "bf16 or fp16">];
+  let options = [Option<"precision", "precision", "::zero::FrozenPrecision",
+                        /*default=*/"::zero::FrozenPrecision::BF16",
+                        "bf16, fp16, nf4, int8 or fp8">];
   let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
 }
 
@@ -59,7 +70,7 @@ def VerifyPrecision : Pass<"zero-verify-precision", "::mlir::ModuleOp"> {
     In a program with `zero.precision`: the loss and the results that the op table keeps wide do
     not have 16 bits, all parameters have its type, no other state has 16 bits, and no value has
     the other 16-bit type. In a program with `zero.frozen_precision`: only frozen parameters,
-    their reads and views of these have 16 bits, all of that type.
+    their reads and views of these have 16 bits, all of that type but those in `blocks`.
   }];
 }
 

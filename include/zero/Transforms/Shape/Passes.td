@@ -23,6 +23,31 @@ def SinkResiduals : Pass<"zero-sink-residuals", "::mlir::ModuleOp"> {
   }];
 }
 
+def EncodeParameters : Pass<"zero-encode-parameters", "::mlir::ModuleOp"> {
+  let summary = "Store frozen parameters in blocks of codes";
+  let description = [{
+    A parameter whose `blocks` zero-set-frozen-precision has decided becomes one of codes, with a
+    parameter of its scales. These are stored in blocks of 256, with f32 scales and their mean
+    (double quantization, QLoRA, arXiv 2305.14314, section 3). Each node that reads the parameter,
+    also through views, gets its own `DecodeBlocks` just before it, so that decoded elements exist
+    only while one node reads them. A parameter that an op in a region reads is decoded before the
+    outermost op around it.
+
+    ```mlir
+    %w = zero.read @w : tensor<64x64xf32>                                                 // before
+    %y = onnx.node "Contract"(%x, %w) ...
+
+    %c = zero.read @w : tensor<2048xi8>                                                   // after
+    %q = zero.read @"w.scale" : tensor<64xi8>
+    %s = zero.read @"w.scale.scale" : tensor<2xf32>
+    %a = onnx.node "DecodeBlocks"(%q, %s) {bits = 8 : i64, map = "dynamic", size = 256 : i64} ...
+    %w = onnx.node "DecodeBlocks"(%c, %a) {bits = 4 : i64, map = "nf4", size = 64 : i64} ...
+    %y = onnx.node "Contract"(%x, %w) ...
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
+}
+
 def TileVocabulary : Pass<"zero-tile-vocabulary", "::mlir::ModuleOp"> {
   let summary = "Compute a projection and its cross-entropy in tiles of classes";
   let description = [{
