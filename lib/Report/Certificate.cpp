@@ -61,6 +61,16 @@ static void printMemory(const ArenaSummary &plan, llvm::raw_ostream &os) {
   printArena(plan, os);
 }
 
+/// Prints nothing for a program without parameters.
+static void printStored(ArrayRef<StoredBytes> stored, llvm::raw_ostream &os) {
+  if (stored.empty())
+    return;
+  os << "stored by each rank throughout the step, bytes by type:\n";
+  for (const StoredBytes &row : stored)
+    os << "  " << llvm::left_justify((usageName(row.usage) + ", " + row.type).str(), 40)
+       << llvm::format("%15lld", (long long)row.bytes) << "\n";
+}
+
 static void printState(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "model state by the ZeRO formula, before padding: "
      << planning::formatBytes(plan.stateBytes) << " per rank; in the paper's 16 bits with Adam "
@@ -148,6 +158,7 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printMemory(plan, os);
   for (const ArenaSummary &other : plan.others)
     printMemory(other, os);
+  printStored(plan.stored, os);
   printProcess(plan, os);
   printState(plan, os);
   printTransfers(plan, os);

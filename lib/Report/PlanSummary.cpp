@@ -298,6 +298,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     plan.optimizer = optimizer.str();
   readCertificates(module, plan);
+  plan.stored = bytesByStoredType(module, storage);
   addProcess(module, plan);
   plan.moved = bytesMoved(storage.getStep(), plan.iterations);
   countNodeBytes(module, storage.getStep(), plan);

@@ -79,6 +79,14 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("trained_parameters", plan.trained);
   json.attribute("precision", plan.precision.empty() ? "f32" : plan.precision);
   json.attribute("optimizer", utf8(plan.optimizer));
+  json.attributeArray("stored", [&] {
+    for (const StoredBytes &row : plan.stored)
+      json.object([&] {
+        json.attribute("role", usageName(row.usage));
+        json.attribute("type", row.type);
+        json.attribute("bytes", row.bytes);
+      });
+  });
   json.attribute("state_bytes", plan.stateBytes);
   json.attribute("paper_state_bytes", plan.paperStateBytes);
   if (plan.processArenas)

@@ -49,6 +49,7 @@ def check_certificate(plan, text):
     for name, tier in tiers_of(plan).items():
         check_tier(tier, parts[name])
     check_moved(plan, text)
+    check_stored(plan, text)
     volume = re.search(r"of (\d+): forward (\d+), backward (\d+), update (\d+), gradients (\d+)\n"
                        r"  the ZeRO paper's (\d+)P is (\d+)", text)
     keys = ["total", "forward", "backward", "update", "gradients", "paper_times", "paper"]
@@ -58,6 +59,21 @@ def check_certificate(plan, text):
         causes = plan["volume"].get("causes", {})
         assert not causes or sum(causes.values()) == plan["volume"]["total"] - int(volume[7])
     check_tensor_volume(plan, text)
+
+
+def check_stored(plan, text):
+    """Bytes by stored type are those of the text, and all that the optimizer has. In transit
+    between tiers bytes count twice, so with these there may be more."""
+    table = text.partition("throughout the step, bytes by type:\n")[2]
+    rows = re.match(r"(  [a-z ]+, .* \d+\n)*", table)[0].splitlines()
+    rows = [re.match(r"  ([a-z ]+), (.*?) +(\d+)$", row).groups() for row in rows]
+    assert rows and plan["stored"] == [
+        {"role": role, "type": kind, "bytes": int(count)} for role, kind, count in rows]
+    for role, name in enumerate(ROLES[:3]):
+        stored = sum(row["bytes"] for row in plan["stored"] if row["role"] == name)
+        most = sum(tier["roles"][role]["most_bytes"] for tier in tiers_of(plan).values())
+        exact = name == "optimizer state" and "tiers" not in plan
+        assert stored == most if exact else stored <= most, (name, stored, most)
 
 
 def check_tensor_volume(plan, text):

@@ -21,6 +21,13 @@ struct RoleBytes {
   int64_t atPeak = 0;
 };
 
+/// What a rank stores throughout the step in one type, on all tiers.
+struct StoredBytes {
+  Usage usage;
+  std::string type;  ///< of elements, "bf16", or "8-bit blocks of 256", these with their scales
+  int64_t bytes = 0; ///< aligned, as roles count them
+};
+
 /// The differences of the volume of stage 3 from the ZeRO paper, in elements.
 struct VolumeCauses {
   int64_t regathered = 0; ///< parameters with distant uses
@@ -90,6 +97,8 @@ struct PlanSummary : ArenaSummary {
   std::string optimizer;       ///< empty when nothing is trained
 
   std::vector<ArenaSummary> others; ///< the other tiers that are used
+  /// Parameters, sums of gradients over micro-batches and optimizer state by stored type.
+  llvm::SmallVector<StoredBytes> stored;
   /// Bytes of a process that runs all ranks on a CPU: arenas of the device and the host, and at
   /// most so many of the runtime and its libraries; 0 for GPUs.
   int64_t processArenas = 0, processBeside = 0;
@@ -114,6 +123,9 @@ struct PlanSummary : ArenaSummary {
 
 /// Summarizes a packed module; `storage` is the analysis of its step.
 PlanSummary summarisePlan(mlir::ModuleOp module, const Storage &storage);
+
+/// What a rank stores of each usage and type, the largest of a usage first.
+llvm::SmallVector<StoredBytes> bytesByStoredType(mlir::ModuleOp module, const Storage &storage);
 
 /// Writes the certificate as a table.
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os);

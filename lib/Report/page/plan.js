@@ -64,6 +64,13 @@ function stepSection() {
   };
 }
 
+/** Parameters, sums of gradients and optimizer state by the type that they are stored in. */
+const storedSection = () => ({
+  id: "stored", title: "Stored types", hidden: !plan.stored.length,
+  note: `What each rank stores throughout the step${tiers.length ? ", on all tiers" : ""}. Blocks are counted with their scales.`,
+  content: [named("stored-types", scroll(storedTable()))],
+});
+
 /** The live bytes of each other tier over the step by role. */
 function tiersSection() {
   const tierContent = (tier) => {
@@ -133,6 +140,6 @@ const decisionsSection = () =>
 
 writePage({
   ...head(), facts: facts(),
-  sections: [stepSection(), tiersSection(), peakSection(), arenaSection(), largestSection(), volumeSection(), decisionsSection()],
+  sections: [stepSection(), storedSection(), tiersSection(), peakSection(), arenaSection(), largestSection(), volumeSection(), decisionsSection()],
   footer: "Written by zeroc before the step runs. The numbers are those of the certificate. This page contains them as JSON.",
 });

@@ -42,6 +42,12 @@ function roleTable(tier, shown = stack) {
   return scroll(content);
 }
 
+/** What a rank stores throughout the step, on all tiers, by role and type of the elements. */
+function storedTable() {
+  const rows = plan.stored.map(({ role, type, bytes }) => [roleCell(roles.indexOf(role)), type, exact(bytes)]);
+  return table([["role", ""], ["type", ""], ["bytes", "number"]], rows);
+}
+
 /** One row for each run of commands in one part of the step and one part of the model. */
 function stepTable() {
   const { live, total } = device;
