@@ -68,7 +68,7 @@ RULES = {
     "Stored": ["dialects/Zero", *MLIR],
     "Optimizers": [*DIALECTS, *MLIR, "Options", "Stored", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Evaluate", "Ops", "Programs", "Optimizers",
-                   "Options", CHECKED, "runtime/support/json_reader.h"],
+                   "Options", "Stored", CHECKED, "runtime/support/json_reader.h"],
     # The library that executes a call computes its workspace, and knows which it can load.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
                 "runtime/device/cuda/columns.h", "runtime/device/cuda/kernels/attention_limits.h",

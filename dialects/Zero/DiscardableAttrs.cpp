@@ -72,6 +72,7 @@ const Known kKnown[] = {
     {kOptimizerAttr, OnModule, kString, "a string"},
     {kDeviceAttr, OnModule, kString, "a string"},
     {kPrecisionAttr, OnModule, isKind<TypeAttr>, "a type"},
+    {kGradPrecisionAttr, OnModule, isKind<TypeAttr>, "a type"},
     {"zero.frozen_precision", OnModule, isKind<TypeAttr>, "a type"},
     {kLocalLossMeanAttr, OnModule, kUnit, "no value"},
     {kSyncBatchNormAttr, OnModule, kUnit, "no value"},

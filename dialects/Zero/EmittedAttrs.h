@@ -19,6 +19,9 @@ inline constexpr llvm::StringLiteral kVocabularyAttr = "zero.vocabulary";
 /// bucket that it starts at (i64).
 inline constexpr llvm::StringLiteral kGradientStartAttr = "zero.gradient_start";
 
+/// On the module: the type of sums of gradients over micro-batches, if it is not f32 (type).
+inline constexpr llvm::StringLiteral kGradPrecisionAttr = "zero.grad_precision";
+
 } // namespace zero
 
 #endif // DIALECTS_ZERO_EMITTEDATTRS_H

@@ -290,7 +290,9 @@ static LogicalResult verifyKernels(Operation *op, std::optional<ArrayAttr> kerne
 }
 
 LogicalResult GradientOp::verify() {
-  return verifyKernels(*this, getAccumulate(), 2, "accumulate");
+  // Sums in bf16 are rounded at random: a third kernel computes by what.
+  const bool isRounded = getElementTypeOrSelf(getResult().getType()).isBF16();
+  return verifyKernels(*this, getAccumulate(), isRounded ? 3 : 2, "accumulate");
 }
 
 LogicalResult MicroMeanOp::verify() {
@@ -393,8 +395,10 @@ LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &tables) {
   if (!tables.lookupNearestSymbolFrom<ParameterOp>(*this, getParameterAttr()))
     return emitOpError() << "expected a parameter named " << getParameterAttr();
   Type result = getResult().getType(), local = getLocal().getType();
-  if (result != local && !getElementTypeOrSelf(result).isF32())
-    return emitOpError() << "expected a result of type " << local << " or of f32, got " << result;
+  Type element = getElementTypeOrSelf(result);
+  if (result != local && !element.isF32() && !element.isBF16())
+    return emitOpError() << "expected a result of type " << local << " or of f32 or bf16, got "
+                         << result;
   return verifyState(*this, getParameterAttr(), local, tables);
 }
 

@@ -155,10 +155,7 @@ Value StoredUpdateBuilder::randomBits(OpBuilder &b, Value gradient, Value step) 
   Type i32 = b.getI32Type();
   auto seed = module->getAttrOfType<IntegerAttr>(kSeedAttr);
   Value own = arith::BitcastOp::create(b, loc, i32, gradient);
-  Value number = arith::TruncIOp::create(b, loc, i32, step);
-  Value key =
-      arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(seed ? seed.getInt() : 0)));
-  number = stored::mixBits(b, loc, arith::XOrIOp::create(b, loc, number, key));
+  Value number = stored::bitsOfStep(b, loc, step, seed ? seed.getInt() : 0);
   return stored::mixBits(b, loc, arith::XOrIOp::create(b, loc, own, number));
 }
 

@@ -21,6 +21,7 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   step.minLearningRate = options.step.minLearningRate;
   step.clipNorm = options.step.clipNorm;
   step.microBatches = options.step.microBatches;
+  step.gradPrecision = options.step.gradPrecision;
   step.nonFinite = options.step.nonFinite;
   step.lossScale = options.precision.lossScale;
   step.minLossScale = options.precision.minLossScale;

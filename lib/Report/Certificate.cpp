@@ -32,6 +32,8 @@ static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   if (plan.microBatches > 1)
     os << ", " << plan.microBatches << " micro-batches"
        << (plan.iterations == 1 ? " in vertical order" : "");
+  if (!plan.gradPrecision.empty())
+    os << ", their gradients summed in " << plan.gradPrecision;
   if (!plan.optimizer.empty())
     os << ", " << plan.optimizer;
   os << "\n";

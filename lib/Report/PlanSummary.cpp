@@ -2,6 +2,7 @@
 
 #include "zero/Report/PlanSummary.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
@@ -68,10 +69,11 @@ static double dividedBytes(const PlanSummary &plan, double parameters, double gr
          optimizer / (plan.stage >= 1 ? ranks : 1);
 }
 
-/// Bytes of an element of the summed gradients: accumulators are f32.
+/// Bytes of an element of the summed gradients.
 static int64_t gradientBytes(ModuleOp module, int64_t microBatches) {
-  auto precision = module->getAttrOfType<TypeAttr>(kPrecisionAttr);
-  return precision && microBatches == 1 ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
+  auto precision =
+      module->getAttrOfType<TypeAttr>(microBatches == 1 ? kPrecisionAttr : kGradPrecisionAttr);
+  return precision ? precision.getValue().getIntOrFloatBitWidth() / 8 : 4;
 }
 
 /// Elements of `gathered` that only recomputed layers read.
@@ -295,6 +297,8 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
     llvm::raw_string_ostream(plan.precision) << precision.getValue();
   else
     plan.frozenPrecision = findNarrowType(module);
+  if (auto precision = module->getAttrOfType<TypeAttr>(kGradPrecisionAttr))
+    llvm::raw_string_ostream(plan.gradPrecision) << precision.getValue();
   if (auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr))
     plan.optimizer = optimizer.str();
   readCertificates(module, plan);

@@ -78,6 +78,8 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("parameters", plan.parameters);
   json.attribute("trained_parameters", plan.trained);
   json.attribute("precision", plan.precision.empty() ? "f32" : plan.precision);
+  if (plan.microBatches > 1)
+    json.attribute("gradient_sums", plan.gradPrecision.empty() ? "f32" : plan.gradPrecision);
   json.attribute("optimizer", utf8(plan.optimizer));
   json.attributeArray("stored", [&] {
     for (const StoredBytes &row : plan.stored)

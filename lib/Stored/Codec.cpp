@@ -118,13 +118,22 @@ Value mixBits(OpBuilder &builder, Location loc, Value bits) {
   return bits;
 }
 
-/// Adds up to one unit of bf16's last place, then cuts off what is below it.
+Value bitsOfStep(OpBuilder &builder, Location loc, Value step, int64_t seed) {
+  ImplicitLocOpBuilder b(loc, builder);
+  Value number = arith::TruncIOp::create(b, b.getI32Type(), step);
+  return mixBits(b, loc, arith::XOrIOp::create(b, number, Numbers(b).integer(seed)));
+}
+
+/// Adds up to one unit of bf16's last place, then cuts off what is below it. NaN, which such a sum
+/// could turn into -0, stays.
 Value roundAtRandom(OpBuilder &builder, Location loc, Value value, Value bits) {
   ImplicitLocOpBuilder b(loc, builder);
   Numbers n(b);
   Value own = arith::BitcastOp::create(b, b.getI32Type(), value);
   Value random = mixBits(b, loc, arith::XOrIOp::create(b, own, bits));
+  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
   Value below = arith::AndIOp::create(b, random, n.integer(0xffff));
+  below = n.select(isNan, n.integer(0), below);
   Value sum = arith::AddIOp::create(b, own, below);
   Value high =
       arith::TruncIOp::create(b, b.getI16Type(), arith::ShRUIOp::create(b, sum, n.integer(16)));

@@ -162,9 +162,12 @@ FLAGS = {
         "freeze-all-but", "text", "pattern,...",
         "train only the parameters that match these globs"),
     "frozen_precision": Flag(
-        "frozen-precision", "word", "bf16|fp16|nf4|int8|fp8",
-        "store frozen parameters in 16 bits, bf16 or fp16, or their matrices in blocks of codes "
-        "of 4 or 8 bits, nf4, int8 or fp8, the others in 16 bits (like the other parameters)"),
+        "frozen-precision", "word", "bf16|fp16",
+        "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)"),
+    "grad_precision": Flag(
+        "grad-precision", "word", "f32|bf16",
+        "how sums of gradients over micro-batches are stored: f32, or bf16, rounded at random "
+        "(f32)"),
     "grad_reduce": Flag(
         "grad-reduce", "word", "last|each",
         "stages 0 and 1, or a vertical order of micro-batches: sum gradients over ranks after the"
@@ -425,7 +428,8 @@ class Flags(TypedDict, total=False):
     forward_only: bool
     freeze: Any
     freeze_all_but: Any
-    frozen_precision: Literal["bf16", "fp16", "nf4", "int8", "fp8"]
+    frozen_precision: Literal["bf16", "fp16"]
+    grad_precision: Literal["f32", "bf16"]
     grad_reduce: Literal["last", "each"]
     host_budget: Union[int, str]
     init: _Path

@@ -204,6 +204,15 @@ func.func @gradient(%g: tensor<4xf32>) {
 
 // -----
 
+zero.parameter @w : tensor<4xf32>
+func.func @gradient(%g: tensor<4xf32>) {
+  // expected-error @+1 {{expected 3 kernels that accumulate, got 2}}
+  %s = zero.gradient @w, %g accumulate [@first, @later] : tensor<4xf32> -> tensor<4xbf16>
+  return
+}
+
+// -----
+
 func.func @micro_mean(%x: tensor<f32>) {
   // expected-error @+1 {{expected 2 kernels that accumulate, got 3}}
   %s = zero.micro_mean %x accumulate [@a, @b, @c] : tensor<f32>

@@ -129,7 +129,7 @@ func.func private @sgd(%w: tensor<?xf32>, %g: tensor<?xf32>) -> tensor<?xf32> at
 
 zero.parameter @w : tensor<4xbf16>
 func.func @step(%x: tensor<4xbf16>) {
-  // expected-error @+1 {{expected a result of type 'tensor<4xbf16>' or of f32, got 'tensor<4xf16>'}}
+  // expected-error @+1 {{expected a result of type 'tensor<4xbf16>' or of f32 or bf16, got 'tensor<4xf16>'}}
   %g = zero.gradient @w, %x : tensor<4xbf16> -> tensor<4xf16>
   return
 }

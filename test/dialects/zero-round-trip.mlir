@@ -61,6 +61,8 @@ func.func @before_partition(%dw: tensor<8x4xf32>, %lr: tensor<f32>) -> (tensor<f
 func.func @micro_batches(%dw: tensor<8x4xbf16>, %labels: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // CHECK: zero.gradient @half, %{{.*}} accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
   %g = zero.gradient @half, %dw accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
+  // CHECK: zero.gradient @half, %{{.*}} accumulate [@first, @later, @key] : tensor<8x4xbf16> -> tensor<8x4xbf16>
+  %rounded = zero.gradient @half, %dw accumulate [@first, @later, @key] : tensor<8x4xbf16> -> tensor<8x4xbf16>
   // CHECK: %[[N:.*]] = zero.micro_mean %{{.*}} accumulate [@first, @later] {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
   %n = zero.micro_mean %labels accumulate [@first, @later] {zero.schedule = #zero.schedule<prologue>} : tensor<f32>
   // CHECK: zero.micro_mean %[[N]] : tensor<f32>

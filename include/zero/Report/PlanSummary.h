@@ -94,6 +94,7 @@ struct PlanSummary : ArenaSummary {
   int64_t trained = 0;         ///< elements
   std::string precision;       ///< "bf16"; empty for f32
   std::string frozenPrecision; ///< of frozen parameters, if only these have 16 bits
+  std::string gradPrecision;   ///< of sums of gradients over micro-batches; empty for f32
   std::string optimizer;       ///< empty when nothing is trained
 
   std::vector<ArenaSummary> others; ///< the other tiers that are used

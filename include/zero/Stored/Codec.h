@@ -30,6 +30,10 @@ mlir::Value encode(mlir::OpBuilder &builder, mlir::Location loc, const CodeTable
 mlir::Value roundAtRandom(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                           mlir::Value bits);
 
+/// i32 bits of step number `step` (i64) in a run with the seed `seed`.
+mlir::Value bitsOfStep(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value step,
+                       int64_t seed);
+
 /// i32 bits that depend on every bit of `bits` (i32), each with a probability of about 1/2.
 mlir::Value mixBits(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value bits);
 

@@ -26,7 +26,7 @@ function facts() {
   return [["arena", `${formatCount(plan.arena_bytes)} bytes`], ["peak of live bytes", `${formatCount(plan.lower_bound_bytes)} bytes`],
     ["parameters", formatShort(plan.parameters) + (trained === plan.parameters ? "" : `, ${formatShort(trained)} trained`)],
     ["stored as", plan.precision], ["ranks", formatCount(plan.ranks)], ["ZeRO stage", `${plan.stage}`],
-    ["micro-batches", formatCount(plan.micro_batches)], ["model state by the ZeRO formula", formatBytes(plan.state_bytes)],
+    ["micro-batches", formatCount(plan.micro_batches)], ["gradients summed in", plan.gradient_sums], ["model state by the ZeRO formula", formatBytes(plan.state_bytes)],
     ...tiers.map((tier) => [tierNames[tier.name][0].toLowerCase(), `${formatCount(tier.arena_bytes)} bytes`]),
     ["written to disk per step", plan.moved?.nvme_written && formatBytes(plan.moved.nvme_written)],
     ["optimizer", plan.optimizer, "wide"]].filter(([, value]) => value);

@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/NodeBuilder.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -101,7 +102,9 @@ Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Valu
     return full;
   auto type = cast<RankedTensorType>(full.getType());
   TypeAttr arithmetic;
-  if (options.inF32 && type.getElementTypeBitWidth() < 32)
+  // Sums over micro-batches may have another 16-bit type than --reduce-dtype is about.
+  const bool isOwn = type.getElementType() == bucket.elementType;
+  if ((options.inF32 || !isOwn) && type.getElementTypeBitWidth() < 32)
     arithmetic = TypeAttr::get(builder.getF32Type());
   auto slice = type.clone(ArrayRef<int64_t>(bucket.elements / ranks));
   Location loc = step.getLoc();
@@ -115,11 +118,15 @@ Value GradientPartitioner::reduce(OpBuilder &builder, const Bucket &bucket, Valu
   return reduced->getResult(0);
 }
 
-Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, StringRef name) {
+Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, StringRef name,
+            Value key) {
   static constexpr Iterations kIterations[] = {Iterations::First, Iterations::Later};
-  for (auto [kernel, iteration] : llvm::zip_equal(kernels, kIterations)) {
+  for (auto [iteration, kernel] : llvm::zip_first(kIterations, kernels)) {
+    SmallVector<Value> operands{sum, summand};
+    if (key)
+      operands.push_back(key);
     auto launch = LaunchOp::create(builder, summand.getLoc(), TypeRange(sum.getType()),
-                                   cast<FlatSymbolRefAttr>(kernel), ValueRange{sum, summand});
+                                   cast<FlatSymbolRefAttr>(kernel), operands);
     launch->setAttr(kNameAttr, builder.getStringAttr(name));
     setIterations(launch, iteration);
     sum = launch.getResult(0);
@@ -127,13 +134,32 @@ Value addUp(OpBuilder &builder, ArrayAttr kernels, Value sum, Value summand, Str
   return sum;
 }
 
+/// What the sums of this micro-batch are rounded by, if `kernels` round at random; else null.
+Value GradientPartitioner::roundingKey(ArrayAttr kernels) {
+  if (kernels.size() == 2)
+    return {};
+  if (key)
+    return key;
+  OpBuilder builder(findPrologueEnd(step));
+  Location loc = step.getLoc();
+  NodeBuilder nodes(builder, loc, "gradient");
+  Type i64 = builder.getI64Type();
+  auto scalar = RankedTensorType::get({}, i64);
+  Value count = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(scalar, ranks));
+  Value inputs[] = {nodes.programInput(kStepNumber, i64), nodes.programInput(kBatchPart, i64),
+                    count};
+  auto launch = LaunchOp::create(builder, loc, TypeRange(scalar.clone(builder.getI32Type())),
+                                 cast<FlatSymbolRefAttr>(kernels[2]), inputs);
+  launch->setAttr(kNameAttr, builder.getStringAttr("rounding key"));
+  return key = launch.getResult(0);
+}
+
 /// Adds `summand`, which is all of `bucket` or the rank's slice, to the accumulator. Returns the
 /// current sum. If the placement does not shard gradients, the accumulator has the full size.
 Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, Value summand,
                                       ArrayAttr kernels) {
   Location loc = step.getLoc();
-  Type f32 = builder.getF32Type();
-  auto part = cast<RankedTensorType>(summand.getType()).clone(f32);
+  auto part = cast<RankedTensorType>(summand.getType()).clone(sumType(bucket));
   auto whole = part.clone(ArrayRef<int64_t>(bucket.elements / bucket.gradientShards));
   std::string name = bucket.name + ".gradient";
   OpBuilder atParameter(bucket.members.front());
@@ -144,7 +170,7 @@ Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, 
   Value sum = part == whole
                   ? stored
                   : OwnSliceOp::create(builder, loc, part, stored, bucket.group).getResult();
-  return addUp(builder, kernels, sum, summand, name);
+  return addUp(builder, kernels, sum, summand, name, roundingKey(kernels));
 }
 
 /// Sums `full` over micro-batches in bytes that are live only meanwhile, so all ranks hold whole
@@ -152,9 +178,10 @@ Value GradientPartitioner::accumulate(OpBuilder &builder, const Bucket &bucket, 
 Value GradientPartitioner::sumInterleaved(OpBuilder &builder, const Bucket &bucket, Value full,
                                           ArrayAttr kernels) {
   Value summand = options.each ? reduce(builder, bucket, full) : full;
-  auto type = cast<RankedTensorType>(summand.getType()).clone(builder.getF32Type());
+  auto type = cast<RankedTensorType>(summand.getType()).clone(sumType(bucket));
   Value place = ReserveOp::create(builder, step.getLoc(), type, Tier::Device);
-  Value sum = addUp(builder, kernels, place, summand, bucket.name + ".gradient");
+  Value sum =
+      addUp(builder, kernels, place, summand, bucket.name + ".gradient", roundingKey(kernels));
   if (options.each || ranks == 1)
     return sum;
   Value reduced = reduce(builder, bucket, sum);

@@ -66,6 +66,11 @@ private:
                          mlir::ArrayAttr kernels);
   mlir::Value sumInterleaved(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value full,
                              mlir::ArrayAttr kernels);
+  /// The type of elements of the sums over micro-batches.
+  mlir::Type sumType(const Bucket &bucket) const {
+    return table.gradientOf(bucket.members.front()).getResult().getType().getElementType();
+  }
+  mlir::Value roundingKey(mlir::ArrayAttr kernels);
   /// Before the first op that runs once, at the end.
   mlir::OpBuilder atEpilogue();
 
@@ -79,15 +84,16 @@ private:
   Chunked chunked;
   /// Whether sums over blocks read the gaps between tensors.
   bool hasBlocks = false;
+  mlir::Value key; ///< what sums in bf16 are rounded by in this micro-batch; null before the first
   /// One constant of zeros for each element type; the largest gap.
   llvm::DenseMap<mlir::Type, mlir::Value> zeroConstants;
   int64_t largestGap = 0;
 };
 
-/// Launches the two `kernels` that add up over micro-batches, in place of `sum`; returns
-/// the sum so far.
+/// Launches the first two of `kernels`, which add up over micro-batches, in place of `sum`; with
+/// `key`, if it is not null. Returns the sum so far.
 mlir::Value addUp(mlir::OpBuilder &builder, mlir::ArrayAttr kernels, mlir::Value sum,
-                  mlir::Value summand, llvm::StringRef name);
+                  mlir::Value summand, llvm::StringRef name, mlir::Value key = {});
 
 /// `flat` as rows of 64 elements, in the epilogue.
 mlir::Value inBlocks(mlir::OpBuilder &builder, mlir::Value flat);

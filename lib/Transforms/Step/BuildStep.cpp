@@ -136,7 +136,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     if (failed(updates.check(gradients)) || failed(returnMeanLoss(step)))
       return failure();
 
-    accumulateMicroBatches(module, step, microBatches);
+    accumulateMicroBatches(module, step, microBatches, gradPrecision);
     GradientFactorOptions factorOptions{
         clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
     factorOptions.skipsNonFinite = nonFinite == NonFinite::Skip;

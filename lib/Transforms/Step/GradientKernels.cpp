@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/KernelAttrs.h"
 #include "dialects/Zero/Zero.h"
+#include "zero/Stored/Codec.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -32,6 +33,51 @@ func::FuncOp buildAccumulate(ModuleOp module, StringRef name, Type sum, Type sum
         linalg::YieldOp::create(b, loc, isFirst ? value : f.add(values[1], value));
       });
   func::ReturnOp::create(builder, kernel.getLoc(), generic.getResults());
+  return kernel;
+}
+
+func::FuncOp buildRoundedAccumulate(ModuleOp module, StringRef name, Type summand, bool isFirst) {
+  Builder types(module.getContext());
+  auto sums = RankedTensorType::get({kAnySize}, types.getBF16Type());
+  auto key = RankedTensorType::get({}, types.getI32Type());
+  func::FuncOp kernel =
+      startKernel(module, name, {sums, sums.clone(summand), key}, TypeRange(sums), 0, 1);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  AffineMap identity = builder.getMultiDimIdentityMap(1);
+  AffineMap scalar = AffineMap::get(1, 0, builder.getContext());
+  auto generic = linalg::GenericOp::create(
+      builder, kernel.getLoc(), TypeRange(sums),
+      ValueRange{kernel.getArgument(1), kernel.getArgument(2)}, kernel.getArgument(0),
+      ArrayRef<AffineMap>{identity, scalar, identity}, utils::IteratorType::parallel,
+      [&](OpBuilder &b, Location loc, ValueRange values) {
+        Formula f(b, loc);
+        Value own = f.cast(values[0], b.getF32Type());
+        Value sum = isFirst ? own : f.add(f.cast(values[2], b.getF32Type()), own);
+        Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), own);
+        bits = stored::mixBits(b, loc, arith::XOrIOp::create(b, loc, bits, values[1]));
+        linalg::YieldOp::create(b, loc, stored::roundAtRandom(b, loc, sum, bits));
+      });
+  func::ReturnOp::create(builder, kernel.getLoc(), generic.getResults());
+  return kernel;
+}
+
+func::FuncOp buildRoundingKey(ModuleOp module, StringRef name) {
+  Builder types(module.getContext());
+  auto i64 = RankedTensorType::get({}, types.getI64Type());
+  auto key = RankedTensorType::get({}, types.getI32Type());
+  func::FuncOp kernel = startKernel(module, name, {i64, i64, i64}, TypeRange(key));
+  Location loc = kernel.getLoc();
+  OpBuilder b = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Formula f(b, loc);
+  auto seed = module->getAttrOfType<IntegerAttr>(kSeedAttr);
+  Value step =
+      stored::bitsOfStep(b, loc, f.element(kernel.getArgument(0)), seed ? seed.getInt() : 0);
+  // Part i of a batch is that of data-parallel rank i % ranks.
+  Value microBatch = arith::DivUIOp::create(b, loc, f.element(kernel.getArgument(1)),
+                                            f.element(kernel.getArgument(2)));
+  microBatch = arith::TruncIOp::create(b, loc, b.getI32Type(), microBatch);
+  Value bits = stored::mixBits(b, loc, arith::XOrIOp::create(b, loc, microBatch, step));
+  func::ReturnOp::create(b, loc, f.tensor(bits));
   return kernel;
 }
 

@@ -8,6 +8,7 @@
 
 #include "zero/Transforms/Step/StepGradients.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -51,18 +52,38 @@ static ArrayAttr accumulators(ModuleOp module, StringRef name, Type summand, dou
   return builder.getArrayAttr({build(true, "_first"), build(false, "_later")});
 }
 
-void accumulateMicroBatches(ModuleOp module, func::FuncOp step, uint64_t microBatches) {
+/// The same for sums in bf16, and `key`, which they round by.
+static ArrayAttr roundingAccumulators(ModuleOp module, Type summand, Attribute key) {
+  SymbolTable symbols(module);
+  auto build = [&](bool isFirst, StringRef suffix) {
+    std::string name = freeName(symbols, ("accumulate_bf16_" + nameOf(summand) + suffix).str());
+    return symbolOf(buildRoundedAccumulate(module, name, summand, isFirst));
+  };
+  return Builder(module.getContext())
+      .getArrayAttr({build(true, "_first"), build(false, "_later"), key});
+}
+
+void accumulateMicroBatches(ModuleOp module, func::FuncOp step, uint64_t microBatches,
+                            GradPrecision precision) {
   if (microBatches == 1)
     return;
   llvm::DenseMap<Type, ArrayAttr> kernels;
-  Type f32 = Float32Type::get(module.getContext());
+  Builder builder(module.getContext());
+  Type f32 = builder.getF32Type(), sum = f32;
+  Attribute key;
+  if (precision == GradPrecision::BF16) {
+    sum = builder.getBF16Type();
+    key = symbolOf(buildRoundingKey(module, freeName(SymbolTable(module), "rounding_key")));
+    module->setAttr(kGradPrecisionAttr, TypeAttr::get(sum));
+  }
   for (auto gradient : step.getBody().getOps<GradientOp>()) {
     auto type = cast<RankedTensorType>(gradient.getLocal().getType());
     ArrayAttr &pair = kernels[type.getElementType()];
     if (!pair)
-      pair = accumulators(module, "accumulate", type.getElementType(), 1);
+      pair = key ? roundingAccumulators(module, type.getElementType(), key)
+                 : accumulators(module, "accumulate", type.getElementType(), 1);
     gradient.setAccumulateAttr(pair);
-    gradient.getResult().setType(type.clone(f32));
+    gradient.getResult().setType(type.clone(sum));
   }
   ArrayAttr means;
   for (auto mean : step.getBody().getOps<MicroMeanOp>()) {

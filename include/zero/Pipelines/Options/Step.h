@@ -7,6 +7,7 @@
 #include "zero/Optimizers/Schedule.h"
 #include "zero/Pipelines/OptimizerFlags.h"
 #include "zero/Pipelines/Options/Group.h"
+#include "zero/Transforms/Step/GradPrecision.h"
 #include "zero/Transforms/Step/NonFinite.h"
 
 namespace zero::phase {
@@ -82,6 +83,11 @@ struct StepOptions : Group {
       llvm::cl::desc("micro-batches whose gradients one step accumulates"),
       llvm::cl::init(1),
       llvm::cl::value_desc("N")};
+  WordOption<GradPrecision> gradPrecision{
+      parent, "grad-precision", ofStep(needs::training, needs::microBatches),
+      llvm::cl::desc("how sums of gradients over micro-batches are stored: f32, or bf16, rounded "
+                     "at random"),
+      llvm::cl::init(GradPrecision::F32)};
 
   /// The requested optimizer and its hyperparameters.
   OptimizerOptions optimizerOptions() const { return hyperparameters.optionsOf(optimizer); }

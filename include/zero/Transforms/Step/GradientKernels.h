@@ -13,6 +13,16 @@ namespace zero {
 mlir::func::FuncOp buildAccumulate(mlir::ModuleOp module, llvm::StringRef name, mlir::Type sum,
                                    mlir::Type summand, bool isFirst, double factor = 1.0);
 
+/// The same for an accumulator of bf16, with a third operand, the result of buildRoundingKey: sums
+/// are computed in f32 and rounded at random. The random bits depend on the sum, the summand and
+/// the key, not on where the element is, so no partition changes them.
+mlir::func::FuncOp buildRoundedAccumulate(mlir::ModuleOp module, llvm::StringRef name,
+                                          mlir::Type summand, bool isFirst);
+
+/// (number of the step i64, part of the batch i64, data-parallel ranks i64) -> tensor<i32>: bits of
+/// the step and the micro-batch, the same on all ranks.
+mlir::func::FuncOp buildRoundingKey(mlir::ModuleOp module, llvm::StringRef name);
+
 /// (tensor<?x64xT>) -> tensor<?xf32>: the sum of squares of each row.
 mlir::func::FuncOp buildSquareBlocks(mlir::ModuleOp module, llvm::StringRef name,
                                      mlir::Type element);

@@ -7,6 +7,7 @@
 #include "dialects/Zero/Zero.h"
 #include "zero/Optimizers/Schedule.h"
 #include "zero/Options/Choices.h"
+#include "zero/Transforms/Step/GradPrecision.h"
 #include "zero/Transforms/Step/MasterWeights.h"
 #include "zero/Transforms/Step/NonFinite.h"
 

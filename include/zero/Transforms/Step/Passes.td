@@ -16,6 +16,8 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     ("loss_weight"): evaluations add up batches by it.
 
     Over several micro-batches, gradients and losses get kernels that accumulate them. With
+    `grad-precision=bf16` the sums of gradients are bf16: each addition is computed in f32 and
+    rounded at random, by bits of the sum, the summand, the step and the micro-batch. With
     gradient clipping or a loss scale, the global norm of the gradients becomes a factor that
     the updates apply. With a loss scale or `nonfinite=skip`, a step whose norm is not finite is
     skipped: updates and step counters have the condition `applied`, and the loss scale adapts.
@@ -46,6 +48,9 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
            "maximum global norm; 0: no limit">,
     Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1",
            "micro-batches that one step accumulates">,
+    Option<"gradPrecision", "grad-precision", "::zero::GradPrecision",
+           /*default=*/"::zero::GradPrecision::F32",
+           "f32 or bf16: the type of sums of gradients over micro-batches">,
     Option<"nonFinite", "nonfinite", "::zero::NonFinite", /*default=*/"::zero::NonFinite::Stop",
            "skip: a step of which a gradient is not finite changes no state">,
     Option<"lossScale", "loss-scale", "double", /*default=*/"0.0", "fixed loss scale; 0: dynamic">,

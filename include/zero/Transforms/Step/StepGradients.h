@@ -5,6 +5,7 @@
 
 #include "dialects/Zero/Schedule.h"
 #include "dialects/Zero/Zero.h"
+#include "zero/Transforms/Step/GradPrecision.h"
 #include "zero/Transforms/Step/GradientKernels.h"
 
 namespace zero {
@@ -20,8 +21,10 @@ Op inEpilogue(Op op) {
 }
 
 /// Adds to every gradient and micro-mean of `step` the kernels that accumulate `microBatches` of
-/// them; gradients become f32. No effect for one micro-batch.
-void accumulateMicroBatches(mlir::ModuleOp module, mlir::func::FuncOp step, uint64_t microBatches);
+/// them; gradients become f32, or bf16 if `precision` is. Those of a gradient in bf16 are three:
+/// the last computes what the others round by. No effect for one micro-batch.
+void accumulateMicroBatches(mlir::ModuleOp module, mlir::func::FuncOp step, uint64_t microBatches,
+                            GradPrecision precision = GradPrecision::F32);
 
 /// The common operands of the updates of a step.
 struct GradientFactor {
