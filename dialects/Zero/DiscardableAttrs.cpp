@@ -83,6 +83,8 @@ const Known kKnown[] = {
     {kCertificateAttr, OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
     {"zero.found_plan", OnModule, isKind<FoundPlanAttr>, "#zero.found_plan<...>"},
+    {"zero.precision_trial", OnModule, kUnit, "no value"},
+    {"zero.no_plan", OnModule, kUnit, "no value"},
     {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
     {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},
     {kLostParametersAttr, OnModule, kList, "a list"},

@@ -4,6 +4,7 @@
 
 #include "EmitOnnx.h"
 #include "LocalBatch.h"
+#include "PlanPrecision.h"
 #include "ProgramMesh.h"
 #include "WholeStep.h"
 #include "zero/Driver/Register.h"
@@ -13,6 +14,7 @@
 #include "zero/Import/Diagnostics.h"
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Report/PlanReport.h"
+#include "zero/Transforms/Plan.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -89,13 +91,15 @@ static void addGenericPasses(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
-LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
+LogicalResult runPhases(ModuleOp module, const CompilerOptions &options, const PhaseOptions &given,
                         const planning::Machine &machine) {
+  const bool isTrial = module->hasAttr(kPrecisionTrialAttr);
+  const Phase last = !options.emitOnnx.empty() ? Phase::Step : isTrial ? Phase::Place : Phase::Pack;
   FailureOr<std::string> root = dataRoot(options, module);
   if (failed(root))
     return failure();
   PhaseOptions phases;
-  phases.copyOptionValuesFrom(options.phases);
+  phases.copyOptionValuesFrom(given);
   phases.import.dataRoot = *root;
   for (Phase phase : allPhases()) {
     PassManager pm(module.getContext());
@@ -109,9 +113,9 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
       addGenericPasses(pm);
     if (failed(pm.run(module)) || failed(verify(module)))
       return failure();
-    if (options.dumpAfter == phaseName(phase))
+    if (!isTrial && options.dumpAfter == phaseName(phase))
       module.print(llvm::outs());
-    if (phase == Phase::Step && !options.emitOnnx.empty())
+    if (phase == last)
       break;
   }
   return success();
@@ -219,7 +223,8 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) 
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(takeProgramMesh(*module, options)) ||
       failed(checkLocalBatch(*module, options)) || failed(checkWholeStep(*module, options)) ||
-      failed(runPhases(*module, options, machine)) || failed(checkLearningRate(*module, options)))
+      failed(runWithinBudget(*module, options, machine, decisions)) ||
+      failed(checkLearningRate(*module, options)))
     return failure();
   decisions.print(report, options.phases.import.verbose);
   auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);

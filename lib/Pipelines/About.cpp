@@ -3,7 +3,7 @@
 #include "zero/Codegen/TargetCpu.h"
 #include "zero/Optimizers/Optimizer.h"
 #include "zero/Options/MeshAxes.h"
-#include "zero/Pipelines/PhaseOptions.h"
+#include "zero/Pipelines/PrecisionChange.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/GlobPattern.h"
@@ -103,6 +103,13 @@ std::string ownBudgets(const PhaseOptions &options, StringRef) {
                 "--ram-budget, which limits the device and the host together");
 }
 
+std::string budget(const PhaseOptions &options, StringRef) {
+  const phase::PlanOptions &plan = options.plan;
+  const bool isLimited = plan.limitsMemory() || plan.activationBudget != 0 ||
+                         plan.hostBudget != 0 || plan.nvmeBudget != 0;
+  return textIf(!isLimited, "no budget: expected --memory-budget, --ram-budget or another one");
+}
+
 std::string timedPlan(const PhaseOptions &options, StringRef) {
   const phase::PlanOptions &plan = options.plan;
   const bool isPlanned = plan.limitsMemory() || plan.activationBudget != 0 || plan.isAuto() ||
@@ -133,6 +140,17 @@ std::string hyperparameter(const PhaseOptions &options, StringRef name) {
 } // namespace needs
 
 namespace valid {
+
+std::string allowPrecision(const PhaseOptions &options) {
+  for (const std::string &text : options.plan.allowPrecision)
+    if (!parsePrecisionChange(text)) {
+      auto words = llvm::map_range(precisionChanges(), [](const PrecisionChange &change) {
+        return (change.subject + ":" + change.value).str();
+      });
+      return ": expected one of " + llvm::join(words, ", ") + ", got '" + text + "'";
+    }
+  return "";
+}
 
 std::string dataRoot(const PhaseOptions &options) {
   const std::string &path = options.import.dataRoot;

@@ -11,6 +11,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/PlanSearch/Passes.h"
 #include "zero/Planning/ByteSize.h"
+#include "zero/Transforms/Plan.h"
 
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
@@ -116,6 +117,16 @@ private:
 };
 } // namespace
 
+/// Explains why no plan fits, `known` being the smallest one if it was found; not in a trial.
+static LogicalResult failWithoutPlan(ModuleOp module, PlanSearch &search, const PlanChoice *known,
+                                     const PhaseOptions &options,
+                                     const planning::Machine &machine) {
+  module->setAttr(kNoPlanAttr, UnitAttr::get(module.getContext()));
+  if (module->hasAttr(kPrecisionTrialAttr))
+    return module.emitError("no plan fits");
+  return refuse(module, search, known, options, search.getBudget(), machine);
+}
+
 LogicalResult PlanMemory::plan(ModuleOp module) {
   PlanSearch search(module, *options, machine);
   if (failed(search.prepare()))
@@ -128,9 +139,9 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   if (failed(found))
     return failure();
   if (known && !known.getFits())
-    return refuse(module, search, *found, *options, budget, machine);
+    return failWithoutPlan(module, search, *found, *options, machine);
   if (!*found)
-    return refuse(module, search, nullptr, *options, budget, machine);
+    return failWithoutPlan(module, search, nullptr, *options, machine);
   reportPlan(module, search, **found);
   reportProfile(module, *options, machine);
   return writePlan(module, **found);

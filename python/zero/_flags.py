@@ -96,6 +96,11 @@ FLAGS = {
         "activation-budget", "bytes", "bytes",
         "maximum bytes of the memory budget for inputs and for activations that are saved for "
         "backward"),
+    "allow_precision": Flag(
+        "allow-precision", "text", "SUBJECT:precision,...",
+        "with a budget: precisions that may be used if no plan fits without them, those that "
+        "change numbers least first: frozen:bf16, grads:bf16, state:bf16, state:8bit, "
+        "masters:none or state:4bit"),
     "alpha": Flag(
         "alpha", "number", "number",
         "decay rate of the mean of squares: rmsprop (0.99)"),
@@ -408,6 +413,7 @@ class Flags(TypedDict, total=False):
     ort_checkpoint: _Path
     allow_symlinks: bool
     activation_budget: Union[int, str]
+    allow_precision: Any
     alpha: float
     attention: Literal["fused", "products"]
     beta2_decay: float

@@ -59,13 +59,14 @@ void addModelFlags(CompilerOptions &options, Flags &flags);
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context);
 
-/// Runs all phases up to `pack` on `module`, or up to `step` for `emitOnnx`, planned for `machine`;
-/// prints the program to standard output after the phase named in `dumpAfter`. With
-/// `cleanAfterPhases` the canonicalizer, CSE, symbol-dce and loop-invariant code motion of MLIR run
-/// after each phase: a tool that embeds the phases may run these passes anywhere without changing
-/// the plan (test/phases/generic-passes.test).
+/// Runs all phases with the options `phases` up to `pack` on `module`, or up to `step` for
+/// `emitOnnx`, or up to `place` if it is a trial, planned for `machine`; prints the program to
+/// standard output after the phase named in `dumpAfter`. With `cleanAfterPhases` the canonicalizer,
+/// CSE, symbol-dce and loop-invariant code motion of MLIR run after each phase: a tool that embeds
+/// the phases may run these passes anywhere without changing the plan
+/// (test/phases/generic-passes.test).
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options,
-                              const planning::Machine &machine);
+                              const PhaseOptions &phases, const planning::Machine &machine);
 
 /// The reason why the executable or the reports cannot be written, checked before any work; empty
 /// if there is none.

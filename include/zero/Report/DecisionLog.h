@@ -32,6 +32,8 @@ public:
   void print(llvm::raw_ostream &os, bool verbose) const;
 
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
+  /// Drops what was decided after the first `count` decisions.
+  void truncate(size_t count) { entries.resize(count); }
 
 private:
   std::vector<const Entry *> select(llvm::StringRef name) const;

@@ -142,6 +142,7 @@ phase::Condition training,
     cpuRanks,         ///< ranks run on the CPU
     cpuKernels,       ///< some kernels are compiled for the CPU
     ownBudgets,       ///< the device and the host have a budget each
+    budget,           ///< one limits plans
     timedPlan,        ///< something depends on the speed of the machine
     decay,            ///< some weights decay
     hyperparameter;   ///< of the optimizer
@@ -151,7 +152,7 @@ phase::Condition training,
 /// The checks.
 namespace valid {
 
-phase::Check dataRoot, mesh, noDecay, paramGroups, statePrecision, targetCpu;
+phase::Check allowPrecision, dataRoot, mesh, noDecay, paramGroups, statePrecision, targetCpu;
 
 } // namespace valid
 

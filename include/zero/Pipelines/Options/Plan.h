@@ -165,6 +165,13 @@ struct PlanOptions : Group {
       parent, "nvme-budget", always().atLeastOne().orElse("0: no limit"),
       llvm::cl::desc("maximum bytes of the disk per rank for offloaded values"),
       llvm::cl::init(ByteSize{0})};
+  ListOption<std::string> allowPrecision{
+      parent, "allow-precision",
+      appliesIf(needs::training, needs::budget).checked(valid::allowPrecision),
+      llvm::cl::desc("with a budget: precisions that may be used if no plan fits without them, "
+                     "those that change numbers least first: frozen:bf16, grads:bf16, state:bf16, "
+                     "state:8bit, masters:none or state:4bit"),
+      llvm::cl::value_desc("SUBJECT:precision,...")};
   Option<double> offloadGain{
       parent, "offload-gain",
       llvm::cl::desc(
