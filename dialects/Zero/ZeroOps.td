@@ -196,9 +196,9 @@ def Zero_GradientOp : Zero_Op<"gradient", [AllShapesMatch<["local", "result"]>,
   let description = [{
     `local` is the gradient that this rank computed from its part of the batch, `result` the sum
     over all ranks. The op has no effect interface, so it is never removed or merged. Over
-    several micro-batches `accumulate` names two kernels (f32 accumulator in place, summand) ->
-    accumulator: one for the first micro-batch and one for the later ones. The result is f32
-    then.
+    several micro-batches `accumulate` names two kernels (accumulator in place, summand) ->
+    accumulator, for the first micro-batch and for later ones, and the result is f32. If it is
+    bf16, they also take what to round by, which a third kernel computes for a micro-batch.
 
     ```mlir
     %s = zero.gradient @w, %g accumulate [@first, @later] : tensor<8x4xbf16> -> tensor<8x4xf32>
