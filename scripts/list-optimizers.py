@@ -28,6 +28,10 @@ OF_TENSORS = """The step of an element depends on all of its tensor. Every rank 
 whole tensors and applies its part of them. The states of whole tensors are on every rank; for a matrix
 they are a row and a column. At stages 1 to 3 the ranks gather the gradients once more for this, which the
 certificate counts as *update*. A parameter that `--tile-params-over` cuts is an error."""
+OF_MATRICES = """The step of a matrix is computed from the whole matrix by products. Parameters that
+are no matrices, and tables and the head, are updated by `--other-optimizer` ([guide](../guides/muon.md)).
+At stages 1 to 3 the ranks gather the directions of the matrices, which the certificate counts as
+*update*. A matrix that `--tile-params-over` cuts is an error."""
 LAYERWISE = """The step of a tensor is scaled by a ratio of norms of the whole tensor, which the ranks add
 up from their parts. A parameter that `--tile-params-over` cuts is an error."""
 
@@ -39,6 +43,9 @@ def paragraph(text):
 def flag(own):
     if own["range"] == "switch":
         return f"| `--{own['flag']}` | `{own['key']}` | off | | {own['meaning']} |"
+    if own["words"]:
+        words = ", ".join(f"`{word}`" for word in own["words"])
+        return f"| `--{own['flag']}` | `{own['key']}` | {own['words'][0]} | {words} | {own['meaning']} |"
     default = ",".join(f"{value:g}" for value in own["default"])
     return f"| `--{own['flag']}` | `{own['key']}` | {default} | {own['range']} | {own['meaning']} |"
 
@@ -59,7 +66,7 @@ def section(optimizer):
     lines = [f"## {optimizer['name']}", "", paragraph(about), "",
              "| flag | key | default | range | |", "|---|---|---|---|---|",
              *map(flag, optimizer["hyperparameters"])]
-    for key, text in (("of_tensors", OF_TENSORS), ("layerwise", LAYERWISE)):
+    for key, text in (("of_tensors", OF_TENSORS), ("of_matrices", OF_MATRICES), ("layerwise", LAYERWISE)):
         if optimizer[key]:
             lines += ["", paragraph(text)]
     if optimizer["neutral"]:

@@ -13,6 +13,7 @@
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -124,6 +125,7 @@ const Known kKnown[] = {
     {kCarriesAttr, OnBody, kUnit, "no value"},
     {kTrainingOnlyAttr, OnBody, kUnit, "no value"},
     {kGradientStartAttr, OnBody, kInteger, "an integer"},
+    {kDirectionAttr, OnBody, kUnit, "no value"},
     {kReplicatedAttr, OnBody, kIntegers, "integers"},
     {kOffsetsAttr, OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.

@@ -101,6 +101,12 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options, const P
   PhaseOptions phases;
   phases.copyOptionValuesFrom(given);
   phases.import.dataRoot = *root;
+  if (phases.step.otherLearningRate.hasValue()) {
+    const double rate = startRate(options, module);
+    if (rate <= 0)
+      return module.emitError("--other-lr: expected --lr above 0, which a run scales both by");
+    module->setAttr(kStartRateAttr, Builder(module.getContext()).getF64FloatAttr(rate));
+  }
   for (Phase phase : allPhases()) {
     PassManager pm(module.getContext());
     // Each phase ends with its verifier. The structural verifier runs once per phase instead of

@@ -116,6 +116,12 @@ Value Formula::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, condition, a, b);
 }
 
+Value Formula::isOnDiagonal(unsigned rank) {
+  Value row = linalg::IndexOp::create(builder, loc, rank - 2);
+  Value column = linalg::IndexOp::create(builder, loc, rank - 1);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, row, column);
+}
+
 Value Formula::cast(Value a, Type type) {
   unsigned from = a.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
   if (from == to)

@@ -29,6 +29,20 @@ Hyperparameter epsilonParameter(double value) {
   return {"eps", Range::NotNegative, {value}, "added to the denominator"};
 }
 
+std::string parseOtherOptimizer(StringRef text, OptimizerOptions &options) {
+  auto [name, settings] = text.split(':');
+  options.name = name.str();
+  std::string separated = settings.str();
+  llvm::replace(separated, ':', ' ');
+  std::string wrong = options.parse(separated);
+  if (!wrong.empty())
+    return wrong;
+  const std::unique_ptr<Optimizer> optimizer = createOptimizer(options, wrong);
+  if (optimizer && !optimizer->isElementwise())
+    return "expected an optimizer that updates each element by itself, got " + options.name;
+  return wrong;
+}
+
 std::unique_ptr<Optimizer> createOptimizer(const OptimizerOptions &options, std::string &error) {
   error = options.check();
   return error.empty() ? findOptimizer(options.name)->create(Settings(options)) : nullptr;

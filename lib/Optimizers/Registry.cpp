@@ -98,7 +98,7 @@ static SmallVector<Use> usesOf(StringRef flag) {
     const Hyperparameter *own = definition.find(flag);
     if (!own)
       continue;
-    std::string defaults = numbersText(own->defaults);
+    std::string defaults = own->isWord() ? own->words.front().str() : numbersText(own->defaults);
     auto same = llvm::find_if(uses, [&](const Use &use) {
       return use.meaning == own->meaning && use.defaults == defaults;
     });
@@ -135,11 +135,20 @@ ArrayRef<OptimizerFlag> optimizerFlags() {
         if (llvm::any_of(all, [&](const OptimizerFlag &flag) { return flag.name == own.flag; }))
           continue;
         std::vector<std::string> values(own.defaults.size(), "number");
-        all.push_back({own.flag, own.isSwitch(), llvm::join(values, ","), helpOf(own.flag)});
+        if (own.isWord())
+          values = {llvm::join(own.words, "|")};
+        all.push_back(
+            {own.flag, own.isSwitch(), own.isWord(), llvm::join(values, ","), helpOf(own.flag)});
       }
     return all;
   }();
   return flags;
+}
+
+const OptimizerFlag *findOptimizerFlag(StringRef name) {
+  ArrayRef<OptimizerFlag> flags = optimizerFlags();
+  auto found = llvm::find_if(flags, [&](const OptimizerFlag &flag) { return flag.name == name; });
+  return found == flags.end() ? nullptr : found;
 }
 
 } // namespace zero

@@ -22,17 +22,37 @@ static Value scheduleRate(OpBuilder &builder, Location loc, Value lr,
   return f.mul(lr, buildSchedule(builder, loc, count, schedule));
 }
 
+SmallVector<ScalarState> scalarStatesOf(ArrayRef<GroupOptimizer> groups) {
+  SmallVector<ScalarState> all;
+  for (const GroupOptimizer &group : groups)
+    for (const ScalarState &state : group.optimizer->scalarStates())
+      if (llvm::none_of(all, [&](const ScalarState &other) { return other.name == state.name; }))
+        all.push_back(state);
+  return all;
+}
+
+/// The places in `all` of the states of `optimizer`.
+static SmallVector<unsigned> placesOf(const Optimizer &optimizer, ArrayRef<ScalarState> all) {
+  return llvm::map_to_vector(optimizer.scalarStates(), [&](const ScalarState &state) {
+    const auto *found =
+        llvm::find_if(all, [&](const ScalarState &other) { return other.name == state.name; });
+    return unsigned(found - all.begin());
+  });
+}
+
 func::FuncOp buildScalarKernel(ModuleOp module, ArrayRef<GroupOptimizer> groups,
                                const ScheduleOptions &schedule, StringRef name) {
   MLIRContext *context = module.getContext();
   Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
-  const Optimizer &first = *groups.front().optimizer;
-  unsigned ownStates = first.scalarStates().size();
-  unsigned numStates = ownStates + !schedule.isConstant();
+  const SmallVector<ScalarState> allStates = scalarStatesOf(groups);
+  unsigned numStates = allStates.size() + !schedule.isConstant();
+  unsigned numScalars = 0;
+  for (const GroupOptimizer &group : groups)
+    numScalars += group.optimizer->numScalars();
   SmallVector<Type> inputs(1, RankedTensorType::get({}, f32));
   inputs.append(numStates, RankedTensorType::get({}, f64));
   SmallVector<Type> results(numStates, RankedTensorType::get({}, f64));
-  results.append(1 + groups.size() * first.numScalars(), RankedTensorType::get({}, f32));
+  results.append(1 + numScalars, RankedTensorType::get({}, f32));
   func::FuncOp kernel = startKernel(module, name, inputs, results);
 
   Location loc = kernel.getLoc();
@@ -45,15 +65,21 @@ func::FuncOp buildScalarKernel(ModuleOp module, ArrayRef<GroupOptimizer> groups,
   ValueRange states = ArrayRef<Value>(elements).drop_front();
   SmallVector<Value> next, scalars;
   Value rate = scheduleRate(builder, loc, lr, schedule, states, next);
-  for (auto [index, group] : llvm::enumerate(groups)) {
+  SmallVector<Value> nextStates(allStates.size());
+  for (const GroupOptimizer &group : groups) {
     Value groupRate =
         group.learningRateScale == 1 ? rate : f.mul(rate, f.constant(group.learningRateScale, f64));
-    SmallVector<Value> made;
-    group.optimizer->buildScalars(builder, loc, groupRate, states, made);
-    if (index == 0)
-      llvm::append_range(next, ArrayRef<Value>(made).take_front(ownStates));
-    llvm::append_range(scalars, ArrayRef<Value>(made).drop_front(ownStates));
+    const SmallVector<unsigned> places = placesOf(*group.optimizer, allStates);
+    SmallVector<Value> own, made;
+    for (unsigned place : places)
+      own.push_back(states[place]);
+    group.optimizer->buildScalars(builder, loc, groupRate, own, made);
+    for (auto [place, value] : llvm::zip(places, made))
+      if (!nextStates[place])
+        nextStates[place] = value;
+    llvm::append_range(scalars, ArrayRef<Value>(made).drop_front(places.size()));
   }
+  llvm::append_range(next, nextStates);
   SmallVector<Value> returned;
   for (Value state : next)
     returned.push_back(f.tensor(state));

@@ -17,10 +17,13 @@ std::string OptimizerOptions::text() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const OptimizerFlag &flag : optimizerFlags()) {
+    StringRef separator = text.empty() ? "" : " ";
+    if (auto word = words.find(flag.name.str()); word != words.end())
+      os << separator << flag.name << "=" << word->second;
     auto it = given.find(flag.name.str());
     if (it == given.end() || (flag.isSwitch && it->second.front() == 0))
       continue;
-    os << (text.empty() ? "" : " ") << flag.name;
+    os << separator << flag.name;
     StringRef before = "=";
     for (double value : flag.isSwitch ? ArrayRef<double>() : ArrayRef<double>(it->second)) {
       os << before << llvm::format("%.17g", value);
@@ -35,6 +38,10 @@ std::string OptimizerOptions::parse(StringRef text) {
   llvm::SplitString(text, settings);
   for (StringRef setting : settings) {
     auto [flag, value] = setting.split('=');
+    if (const OptimizerFlag *known = findOptimizerFlag(flag); known && known->isWord) {
+      words[flag.str()] = value.str();
+      continue;
+    }
     SmallVector<double, 2> numbers;
     if (!setting.contains('='))
       numbers.push_back(1);
@@ -61,6 +68,10 @@ static StringRef expectedOf(Range range) {
     return "a finite number <= 0";
   case Range::BelowOne:
     return "numbers in [0, 1)";
+  case Range::Count:
+    return "a whole number >= 1";
+  case Range::Word:
+    break;
   }
   llvm_unreachable("a range without a text");
 }
@@ -81,6 +92,10 @@ static bool isWithinRange(double value, Range range) {
     return value <= 0;
   case Range::BelowOne:
     return value >= 0 && value < 1;
+  case Range::Count:
+    return value >= 1 && value == std::floor(value);
+  case Range::Word:
+    break;
   }
   llvm_unreachable("a range without a rule");
 }
@@ -90,7 +105,10 @@ static std::string checkValues(const Hyperparameter &own, ArrayRef<double> value
   size_t expected = own.isSwitch() ? 1 : own.defaults.size();
   if (values.size() != expected)
     return llvm::formatv("{0}: expected {1}, got {2}", own.flag,
-                         expected == 1 ? "one number" : "two numbers", values.size());
+                         expected == 1   ? "one number"
+                         : expected == 2 ? "two numbers"
+                                         : "three numbers",
+                         values.size());
   for (double value : values)
     if (!isWithinRange(value, own.range))
       return llvm::formatv("{0}: expected {1}, got {2}", own.flag, expectedOf(own.range),
@@ -98,25 +116,37 @@ static std::string checkValues(const Hyperparameter &own, ArrayRef<double> value
   return "";
 }
 
+static bool isWordOf(const Hyperparameter &own, StringRef word) {
+  return llvm::is_contained(own.words, word);
+}
+
 std::string OptimizerOptions::check() const {
   const OptimizerDefinition *definition = findOptimizer(name);
   if (!definition)
     return "optimizer: unknown optimizer '" + name + "', expected " + optimizerNames();
-  for (const auto &[flag, values] : given)
+  auto flags = llvm::to_vector(llvm::make_first_range(given));
+  llvm::append_range(flags, llvm::make_first_range(words));
+  for (const std::string &flag : flags)
     if (!definition->find(flag))
       return flag + ": has no effect with " + definition->name.str() + ", which has " +
              definition->flags();
-  for (const Hyperparameter &own : definition->hyperparameters)
+  for (const Hyperparameter &own : definition->hyperparameters) {
     if (auto it = given.find(own.flag.str()); it != given.end())
       if (std::string wrong = checkValues(own, it->second); !wrong.empty())
         return wrong;
+    if (auto it = words.find(own.flag.str()); it != words.end() && !isWordOf(own, it->second))
+      return own.flag.str() + ": expected " + listWords(own.words) + ", got '" + it->second + "'";
+  }
   return definition->check ? definition->check(Settings(*this)) : "";
 }
 
 Settings::Settings(const OptimizerOptions &options) : defined(findOptimizer(options.name)) {
   for (const Hyperparameter &own : defined->hyperparameters) {
     auto it = options.given.find(own.flag.str());
-    if (it != options.given.end())
+    if (own.isWord()) {
+      auto word = options.words.find(own.flag.str());
+      words[own.flag] = word == options.words.end() ? own.words.front().str() : word->second;
+    } else if (it != options.given.end())
       values[own.flag] = it->second;
     else if (own.isSwitch())
       values[own.flag] = {0.0};
@@ -125,13 +155,22 @@ Settings::Settings(const OptimizerOptions &options) : defined(findOptimizer(opti
   }
 }
 
+StringRef Settings::word(StringRef flag) const {
+  auto it = words.find(flag);
+  return it == words.end() ? StringRef() : StringRef(it->second);
+}
+
 std::string Settings::describe() const {
   std::string text = defined->name.str() + "(", before;
   for (const Hyperparameter &own : defined->hyperparameters) {
     if (own.isSwitch() && !isOn(own.flag))
       continue;
     text += before + own.key();
-    if (!own.isSwitch())
+    if (own.isWord())
+      text += "=" + word(own.flag).str();
+    else if (own.isNegation)
+      text += "=false";
+    else if (!own.isSwitch())
       text += "=" + llvm::join(llvm::map_range(numbers(own.flag), zero::number), ",");
     before = " ";
   }

@@ -30,7 +30,7 @@ std::string StatePrecision::parse(ArrayRef<std::string> texts) {
 
 std::string StatePrecision::check(const Optimizer &optimizer) const {
   const std::string name = optimizer.getSettings().definition().name.str();
-  if (!isDefault() && (optimizer.isLayerwise() || optimizer.isOfTensors()))
+  if (!isDefault() && !optimizer.isElementwise())
     return "--state-precision: expected an optimizer that updates each element by itself, got " +
            name;
   std::string names;

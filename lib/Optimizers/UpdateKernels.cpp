@@ -29,12 +29,15 @@ public:
   func::FuncOp buildUpdate(StringRef name);
   func::FuncOp buildMeasure(StringRef name);
   func::FuncOp buildApply(StringRef name);
+  func::FuncOp buildDirection(StringRef name);
 
 private:
   using Body =
       llvm::function_ref<void(Formula &, OpBuilder &, ValueRange, SmallVectorImpl<Value> &)>;
 
-  unsigned numStates() const { return form.hasMaster() + optimizer.states().size(); }
+  /// Those that the update itself has.
+  unsigned numOwnStates() const { return optimizer.isOfMatrices() ? 0 : optimizer.states().size(); }
+  unsigned numStates() const { return form.hasMaster() + numOwnStates(); }
   unsigned numScalars() const { return form.scaled + optimizer.numScalars(); }
   /// A slice: any number of elements or of blocks.
   RankedTensorType flat(Type element) const {
@@ -82,7 +85,7 @@ SmallVector<Value> UpdateBuilder::elementwise(OpBuilder &builder, ValueRange ins
 
 SmallVector<Value> UpdateBuilder::rules(Formula &f, ValueRange operands) const {
   SmallVector<Value> values(operands.drop_front(form.hasMaster()));
-  unsigned gradient = 1 + optimizer.states().size();
+  unsigned gradient = 1 + numOwnStates();
   values[gradient] = f.cast(values[gradient], f32);
   if (form.scaled) {
     values[gradient] = f.mul(values[gradient], values[gradient + 1]);
@@ -106,6 +109,29 @@ func::FuncOp UpdateBuilder::buildUpdate(StringRef name) {
   func::ReturnOp::create(builder, kernel.getLoc(),
                          elementwise(builder, arguments.drop_front(numResults),
                                      arguments.take_front(numResults), body));
+  return kernel;
+}
+
+func::FuncOp UpdateBuilder::buildDirection(StringRef name) {
+  unsigned states = optimizer.states().size();
+  SmallVector<Type> types(states, flat(f32)), results(states + 1, flat(f32));
+  types.push_back(flat(form.gradient));
+  types.append(numScalars(), scalar());
+  func::FuncOp kernel = startKernel(module, name, types, results, 0, states);
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments(), given = arguments.drop_front(states);
+  Value elements = tensor::DimOp::create(builder, loc, given.front(), 0);
+  SmallVector<Value> outs(arguments.take_front(states));
+  outs.push_back(tensor::EmptyOp::create(builder, loc, flat(f32), elements));
+  auto body = [&](Formula &f, OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &next) {
+    SmallVector<Value> operands(values.take_front(states)); // without the content of the direction
+    Value gradient = f.cast(values[states + 1], f32);
+    operands.push_back(form.scaled ? f.mul(gradient, values[states + 2]) : gradient);
+    llvm::append_range(operands, values.drop_front(states + 2 + form.scaled));
+    optimizer.buildMatrixDirection(b, loc, operands, next);
+  };
+  func::ReturnOp::create(builder, loc, elementwise(builder, given, outs, body));
   return kernel;
 }
 
@@ -189,6 +215,11 @@ static func::FuncOp buildRatio(ModuleOp module, StringRef name) {
     Value ratio = f.div(f.sqrt(sums[0]), f.sqrt(sums[1]));
     return f.cast(f.select(both, ratio, one), b.getF32Type());
   });
+}
+
+func::FuncOp buildDirectionKernel(ModuleOp module, const Optimizer &optimizer,
+                                  const UpdateForm &form, StringRef name) {
+  return UpdateBuilder(module, optimizer, form).buildDirection(name);
 }
 
 SmallVector<func::FuncOp> buildUpdateKernels(ModuleOp module, const Optimizer &optimizer,

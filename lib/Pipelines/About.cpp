@@ -137,6 +137,13 @@ std::string hyperparameter(const PhaseOptions &options, StringRef name) {
              : "";
 }
 
+std::string matrixOptimizer(const PhaseOptions &options, StringRef) {
+  std::string wrong;
+  const auto optimizer = createOptimizer(options.step.optimizerOptions(), wrong);
+  return textIf(optimizer && !optimizer->isOfMatrices(),
+                textOf(options.step.optimizer) + ", which updates all parameters");
+}
+
 } // namespace needs
 
 namespace valid {
@@ -168,6 +175,12 @@ std::string noDecay(const PhaseOptions &options) {
     if (auto pattern = llvm::GlobPattern::create(text); !pattern)
       return ": '" + text + "': " + llvm::toString(pattern.takeError());
   return "";
+}
+
+std::string otherOptimizer(const PhaseOptions &options) {
+  OptimizerOptions other;
+  std::string wrong = parseOtherOptimizer(options.step.otherOptimizer, other);
+  return textIf(!wrong.empty(), ": " + wrong);
 }
 
 std::string paramGroups(const PhaseOptions &options) {

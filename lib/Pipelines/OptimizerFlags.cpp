@@ -14,6 +14,9 @@ OptimizerFlags::OptimizerFlags(mlir::detail::PassOptions &parent) {
       about = std::move(about).inShort("Optimizer", "weight decay (0)");
     if (flag.isSwitch)
       switches.emplace_back(flag.name, std::make_unique<Switch>(parent, flag.name, about, help));
+    else if (flag.isWord)
+      words.emplace_back(flag.name, std::make_unique<Word>(parent, flag.name, about, help,
+                                                           llvm::cl::value_desc(flag.valueName)));
     else
       numbers.emplace_back(flag.name,
                            std::make_unique<Numbers>(parent, flag.name, about, help,
@@ -29,6 +32,9 @@ OptimizerOptions OptimizerFlags::optionsOf(StringRef optimizer) const {
   for (auto &[name, given] : numbers)
     if (!given->empty())
       options.given[name.str()] = SmallVector<double, 2>(given->begin(), given->end());
+  for (auto &[name, given] : words)
+    if (given->hasValue())
+      options.words[name.str()] = given->getValue();
   return options;
 }
 

@@ -10,6 +10,11 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
     return;
   BuildStepOptions step;
   step.optimizer = options.step.optimizer;
+  step.otherOptimizer = options.step.otherOptimizer;
+  step.otherLearningRate = options.step.otherLearningRate;
+  step.otherWeightDecay = options.step.otherWeightDecay;
+  step.matrixParams.assign(options.step.matrixParams.begin(), options.step.matrixParams.end());
+  step.otherParams.assign(options.step.otherParams.begin(), options.step.otherParams.end());
   step.paramGroups.assign(options.step.paramGroups.begin(), options.step.paramGroups.end());
   step.noDecay.assign(options.step.noDecay.begin(), options.step.noDecay.end());
   step.statePrecision.assign(options.step.statePrecision.begin(),

@@ -6,6 +6,7 @@
 #include "runtime/support/checked.h"
 #include "zero/Import/Diagnostics.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -132,10 +133,11 @@ static void printSummary(ArrayRef<const DecisionLog::Entry *> lines, llvm::raw_o
        << sum(rest, &Kind::elements) << " elements\n";
 }
 
-std::vector<const DecisionLog::Entry *> DecisionLog::select(StringRef name) const {
+std::vector<const DecisionLog::Entry *> DecisionLog::select(StringRef category,
+                                                            StringRef name) const {
   std::vector<const Entry *> selected;
   for (const Entry &entry : entries)
-    if (entry.category == "parameters" && entry.name == name)
+    if (entry.category == category && entry.name == name)
       selected.push_back(&entry);
   return selected;
 }
@@ -177,7 +179,8 @@ static void printDecisions(ArrayRef<DecisionLog::Entry> entries, llvm::raw_ostre
       ++alike[withoutNumbersOfNames(entry.text)];
   for (const DecisionLog::Entry &entry : entries) {
     // Users expect that composites are found: only dumps show them.
-    if (entry.category == "parameters" || entry.category == "recognise")
+    if (entry.category == "parameters" || entry.category == "updates" ||
+        entry.category == "recognise")
       continue;
     const size_t count =
         isOfMany(entry) ? std::exchange(alike[withoutNumbersOfNames(entry.text)], 0) : 1;
@@ -191,8 +194,14 @@ static void printDecisions(ArrayRef<DecisionLog::Entry> entries, llvm::raw_ostre
 void DecisionLog::print(llvm::raw_ostream &os, bool verbose) const {
   printDecisions(entries, os, verbose);
   for (StringRef kind : {"trained", "frozen"})
-    printParameters(kind, select(kind), os, verbose);
-  if (auto left = select("left-out"); !left.empty()) {
+    printParameters(kind, select("parameters", kind), os, verbose);
+  llvm::SetVector<StringRef> optimizers; // if there are several
+  for (const Entry &entry : entries)
+    if (entry.category == "updates")
+      optimizers.insert(entry.name);
+  for (StringRef optimizer : optimizers)
+    printParameters(optimizer, select("updates", optimizer), os, verbose);
+  if (auto left = select("parameters", "left-out"); !left.empty()) {
     os << "float constants that are not trained (" << left.size() << "):\n";
     const size_t shown =
         verbose || left.size() <= kListedConstants ? left.size() : kListedConstants;

@@ -152,7 +152,8 @@ FLAGS = {
         "write bandwidth of that disk (0: as --machine says)"),
     "eps": Flag(
         "eps", "number", "number",
-        "added to the denominator: adagrad (1e-10), adam, adamw, lamb and rmsprop (1e-08)"),
+        "added to the denominator: adagrad (1e-10), adam, adamw, lamb and rmsprop (1e-08); "
+        "minimum of the norm of a matrix: muon (1e-07)"),
     "eps_pair": Flag(
         "eps-pair", "number", "number,number",
         "minimum of the root of a second moment, and of the RMS of a parameter: adafactor "
@@ -222,6 +223,10 @@ FLAGS = {
         "master-weights", "word", "f32|none|nearest",
         "values of 16-bit parameters that the optimizer updates: f32, or none: their own, of bf16"
         " rounded up or down at random; or nearest: rounded to nearest (f32)"),
+    "matrix_params": Flag(
+        "matrix-params", "text", "pattern,...",
+        "an optimizer of matrices updates parameters that match these globs, too, beside the "
+        "hidden matrices"),
     "memory_budget": Flag(
         "memory-budget", "bytes", "bytes",
         "maximum device bytes per rank: choose the fastest plan that fits by the cost model, or "
@@ -246,17 +251,30 @@ FLAGS = {
         "linear, cosine: final learning rate as a fraction of --lr (0)"),
     "momentum": Flag(
         "momentum", "number", "number",
-        "momentum: rmsprop and sgd (0)"),
+        "momentum: muon (0.95), rmsprop and sgd (0)"),
+    "muon_scale": Flag(
+        "muon-scale", "text", "original|match_rms_adamw",
+        "factor of a step: root of max(1, rows / columns), or 0.2 times the root of max(rows, "
+        "columns): muon (original)"),
     "nesterov": Flag(
         "nesterov", "switch", "",
         "Nesterov's momentum: sgd"),
     "no_decay": Flag(
         "no-decay", "text", "pattern,...",
         "no weight decay for parameters that match these globs"),
+    "no_nesterov": Flag(
+        "no-nesterov", "switch", "",
+        "momentum without Nesterov's form: muon"),
     "nonfinite": Flag(
         "nonfinite", "word", "stop|skip",
         "a step of which a gradient is NaN or infinite: stop, with the name of the parameter, or "
         "skip, which changes no state; fp16 always skips (stop)"),
+    "ns_coefficients": Flag(
+        "ns-coefficients", "number", "number,number,number",
+        "a, b and c of their polynomial: muon (3.4445,-4.775,2.0315)"),
+    "ns_steps": Flag(
+        "ns-steps", "number", "number",
+        "iterations that orthogonalise: muon (5)"),
     "nvme_budget": Flag(
         "nvme-budget", "bytes", "bytes",
         "maximum bytes of the disk per rank for offloaded values (0: no limit)"),
@@ -281,7 +299,20 @@ FLAGS = {
         "3); auto: chosen within a budget (device)"),
     "optimizer": Flag(
         "optimizer", "text", "name",
-        "adafactor, adagrad, adam, adamw, lamb, lion, rmsprop or sgd (adamw)"),
+        "adafactor, adagrad, adam, adamw, lamb, lion, muon, rmsprop or sgd (adamw)"),
+    "other_lr": Flag(
+        "other-lr", "number", "number",
+        "learning rate of --other-optimizer; another --lr of a run scales both (that of --lr)"),
+    "other_optimizer": Flag(
+        "other-optimizer", "text", "name[:FLAG=X...]",
+        "optimizer of the parameters that one of matrices does not update, and its settings, "
+        "joined by ':' (adamw)"),
+    "other_params": Flag(
+        "other-params", "text", "pattern,...",
+        "--other-optimizer updates parameters that match these globs"),
+    "other_weight_decay": Flag(
+        "other-weight-decay", "number", "number",
+        "weight decay of --other-optimizer (that of --other-optimizer, or 0)"),
     "param_group": Flag(
         "param-group", "text", "pattern:key=X,...",
         "settings of parameters that match a glob: weight-decay=X, lr-scale=Y or both, joined by "
@@ -450,6 +481,7 @@ class Flags(TypedDict, total=False):
     lr_schedule: Literal["constant", "linear", "cosine", "inverse-sqrt"]
     machine: _Path
     master_weights: Literal["f32", "none", "nearest"]
+    matrix_params: Any
     memory_budget: Union[int, str]
     mesh: Any
     micro_batch_order: Literal["horizontal", "vertical", "auto"]
@@ -457,9 +489,13 @@ class Flags(TypedDict, total=False):
     min_loss_scale: float
     min_lr_ratio: float
     momentum: float
+    muon_scale: _Path
     nesterov: bool
     no_decay: Any
+    no_nesterov: bool
     nonfinite: Literal["stop", "skip"]
+    ns_coefficients: Union[Sequence[float], str]
+    ns_steps: float
     nvme_budget: Union[int, str]
     offload_activations: Literal["device", "host", "nvme", "auto"]
     offload_gain: float
@@ -467,6 +503,10 @@ class Flags(TypedDict, total=False):
     offload_optimizer: Literal["device", "host", "nvme", "auto"]
     offload_params: Literal["device", "host", "nvme", "auto"]
     optimizer: _Path
+    other_lr: float
+    other_optimizer: _Path
+    other_params: Any
+    other_weight_decay: float
     param_group: Any
     partition_activations: bool
     persist_under: Union[int, str]

@@ -190,7 +190,7 @@ void Checker::checkMesh() {
     expectAbsent("tile-params-over", sharded + ", which does not tile what it shards");
   std::string wrong;
   const auto optimizer = createOptimizer(phases.step.optimizerOptions(), wrong);
-  if (optimizer && optimizer->isOfTensors())
+  if (optimizer && (optimizer->isOfTensors() || optimizer->isOfMatrices()))
     fail(sharded + ": expected another optimizer than " + phases.step.optimizer.getValue() +
          ", which updates whole tensors");
 }

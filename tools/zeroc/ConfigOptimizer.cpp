@@ -17,7 +17,7 @@ namespace zero {
 
 /// Parameters of implementations, not of what they compute.
 static void ignoreImplementation(ConfigBlock &params) {
-  params.ignore("capturable differentiable foreach fp32_optimizer_states fused "
+  params.ignore("capturable differentiable foreach fp32_optimizer_states fused ns_method "
                 "set_grad_none");
   params.expect("maximize", {"false"}, "the loss is minimized");
 }
@@ -25,8 +25,11 @@ static void ignoreImplementation(ConfigBlock &params) {
 /// Sets a flag of an optimizer from its key.
 static void readHyperparameter(ConfigBlock &params, const Hyperparameter &own) {
   if (own.isSwitch()) {
-    if (params.readBool(own.key()).value_or(false))
+    if (params.readBool(own.key()).value_or(own.isNegation) != own.isNegation)
       params.set(own.key(), own.flag, "true");
+  } else if (own.isWord()) {
+    if (std::optional<std::string> word = params.readWord(own.key()))
+      params.set(own.key(), own.flag, *word);
   } else if (own.defaults.size() == 1) {
     params.setNumber(own.key(), own.flag);
   } else if (std::optional<std::string> pair = params.readPair(own.key())) {
@@ -34,15 +37,54 @@ static void readHyperparameter(ConfigBlock &params, const Hyperparameter &own) {
   }
 }
 
+/// Sets the learning rates. Of an optimizer of matrices there are two, each with a key of its own.
+static void readRates(ConfigBlock &params, const DeepSpeedNames &theirs) {
+  const bool hasOwn = !theirs.matrixRate.empty() && params.has(theirs.matrixRate);
+  const bool hasOther = !theirs.otherRate.empty() && params.has(theirs.otherRate);
+  if (hasOwn)
+    params.setNumber(theirs.matrixRate, "lr");
+  else
+    params.take("lr");
+  if (hasOther)
+    params.setNumber(theirs.otherRate, "other-lr");
+  else if (hasOwn)
+    params.setNumber("lr", "other-lr");
+  if (hasOwn && hasOther)
+    params.ignore("lr");
+}
+
+static bool isOfOther(const DeepSpeedNames &theirs, StringRef key) {
+  return is_contained(make_first_range(theirs.ofOther), key);
+}
+
+/// Sets the optimizer of what is no matrix from the keys that DeepSpeed gives to it.
+static void readOther(Config &config, ConfigBlock &params, const DeepSpeedNames &theirs) {
+  const OptimizerDefinition &other = *findOptimizer(theirs.other);
+  std::string text = theirs.other.str();
+  for (auto [key, fallback] : theirs.ofOther) {
+    const Hyperparameter &own = *other.find(key);
+    std::optional<std::string> value;
+    if (own.defaults.size() == 2)
+      value = params.readPair(key);
+    else if (std::optional<double> number = params.readNumber(key))
+      value = exactNumber(*number);
+    text += (":" + own.flag + "=" + value.value_or(fallback.str())).str();
+  }
+  config.setDefault("other-optimizer", text);
+  params.setNumber(other.find(kWeightDecay)->key(), "other-weight-decay");
+}
+
 /// Reads the parameters of what DeepSpeed calls `named`; returns the optimizer that this is here.
 static const OptimizerDefinition *readParameters(Config &config, ConfigBlock &params,
                                                  const OptimizerDefinition &named) {
-  params.take("lr");
+  readRates(params, named.deepSpeed);
   readHyperparameter(params, *named.find(kWeightDecay));
+  if (!named.deepSpeed.other.empty())
+    readOther(config, params, named.deepSpeed);
   params.expect("max_grad_norm", {"0"}, "write gradient_clipping");
   ignoreImplementation(params);
   for (const Hyperparameter &own : named.hyperparameters)
-    if (own.flag != kWeightDecay)
+    if (own.flag != kWeightDecay && !isOfOther(named.deepSpeed, own.key()))
       readHyperparameter(params, own);
   const DeepSpeedNames &theirs = named.deepSpeed;
   for (const NeutralKey &neutral : theirs.neutral)

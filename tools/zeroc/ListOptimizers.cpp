@@ -25,6 +25,10 @@ static StringRef rangeName(Range range) {
     return "<= 0";
   case Range::BelowOne:
     return "[0, 1)";
+  case Range::Count:
+    return "whole, >= 1";
+  case Range::Word:
+    return "word";
   }
   llvm_unreachable("a range without a name");
 }
@@ -37,6 +41,10 @@ static void listHyperparameter(json::OStream &json, const Hyperparameter &own) {
     json.attributeArray("default", [&] {
       for (double value : own.defaults)
         json.value(value);
+    });
+    json.attributeArray("words", [&] {
+      for (StringRef word : own.words)
+        json.value(word);
     });
     json.attribute("meaning", own.meaning);
   });
@@ -89,6 +97,7 @@ void listOptimizers(raw_ostream &os) {
             definition.create(Settings(OptimizerOptions{definition.name.str()}));
         json.attribute("of_tensors", plain->isOfTensors());
         json.attribute("layerwise", plain->isLayerwise());
+        json.attribute("of_matrices", plain->isOfMatrices());
         json.attributeArray("hyperparameters", [&] {
           for (const Hyperparameter &own : definition.hyperparameters)
             listHyperparameter(json, own);

@@ -21,19 +21,24 @@ namespace zero {
 class Optimizer;
 class Settings;
 
-/// The values of a hyperparameter: a boolean, or numbers of a range.
-enum class Range { Switch, Any, NotNegative, Positive, NotPositive, BelowOne };
+/// The values of a hyperparameter: a boolean, numbers of a range, or a word of a list.
+enum class Range { Switch, Any, NotNegative, Positive, NotPositive, BelowOne, Count, Word };
 
 struct Hyperparameter {
   llvm::StringLiteral flag; ///< zeroc's flag: "weight-decay"
   Range range;
-  llvm::SmallVector<double, 2> defaults; ///< one for each of its numbers; none for a switch
+  llvm::SmallVector<double, 2> defaults; ///< one for each of its numbers; none for others
   llvm::StringLiteral meaning;
   /// Its name in PyTorch and DeepSpeed; empty: the flag with underscores.
   llvm::StringLiteral foreignKey = "";
+  /// Those it may be, the default first.
+  llvm::SmallVector<llvm::StringLiteral, 2> words = {};
+  /// A switch whose foreign key is true where it is off.
+  bool isNegation = false;
 
   std::string key() const;
   bool isSwitch() const { return range == Range::Switch; }
+  bool isWord() const { return range == Range::Word; }
 };
 
 /// The one that every optimizer has: parameter groups may set it.
@@ -52,6 +57,10 @@ struct DeepSpeedNames {
   llvm::StringLiteral insteadBy = "", unless = "";
   /// If so and the key `when` is true, `flag` is `value` unless it is set.
   llvm::StringLiteral when = "", flag = "", value = "";
+  /// Of an optimizer of matrices: the keys of both learning rates, each "lr" if absent; and the
+  /// other optimizer, with the keys that are its own and their defaults.
+  llvm::StringLiteral matrixRate = "", otherRate = "", other = "";
+  std::vector<std::pair<llvm::StringLiteral, llvm::StringLiteral>> ofOther = {};
 };
 
 struct OptimizerDefinition {
@@ -86,18 +95,22 @@ const std::string &optimizerNames();
 /// A flag of one or more optimizers.
 struct OptimizerFlag {
   llvm::StringRef name;
-  bool isSwitch;
+  bool isSwitch, isWord;
   std::string valueName; ///< in usage: "number,number"
   std::string help;      ///< its meaning for each optimizer, with defaults
 };
 /// Every flag of `allOptimizers` once, in their order.
 llvm::ArrayRef<OptimizerFlag> optimizerFlags();
+/// Null if no optimizer has it.
+const OptimizerFlag *findOptimizerFlag(llvm::StringRef name);
 
 /// The requested optimizer and settings.
 struct OptimizerOptions {
   std::string name = "adamw";
   /// By flag; an enabled switch has a 1. Absent flags have their defaults.
   std::map<std::string, llvm::SmallVector<double, 2>, std::less<>> given = {};
+  /// Those of flags that are words.
+  std::map<std::string, std::string, std::less<>> words = {};
 
   /// "flag=1,2 switch", in the form that `parse` reads, with all significant digits.
   std::string text() const;
@@ -107,6 +120,10 @@ struct OptimizerOptions {
   /// the optimizer does not have, or a value out of range.
   std::string check() const;
 };
+
+/// Parses "name:flag=1,2:switch" into `options` and checks it; returns an error message, or an
+/// empty string.
+std::string parseOtherOptimizer(llvm::StringRef text, OptimizerOptions &options);
 
 /// Values of all hyperparameters of one optimizer.
 class Settings {
@@ -118,12 +135,14 @@ public:
   llvm::ArrayRef<double> numbers(llvm::StringRef flag) const { return values.at(flag); }
   double number(llvm::StringRef flag) const { return numbers(flag).front(); }
   bool isOn(llvm::StringRef flag) const { return number(flag) != 0; }
+  llvm::StringRef word(llvm::StringRef flag) const;
   /// For messages: "adamw(betas=0.9,0.999 eps=1e-08 weight_decay=0.01)".
   std::string describe() const;
 
 private:
   const OptimizerDefinition *defined;
   llvm::StringMap<llvm::SmallVector<double, 2>> values;
+  llvm::StringMap<std::string> words;
 };
 
 /// Creates the optimizer of `options`, or returns null and a message in `error`.

@@ -61,6 +61,9 @@ public:
   /// `a` as a float of `type`, rounded or extended.
   mlir::Value cast(mlir::Value a, mlir::Type type);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  /// In a loop over matrices, the last two of `rank` dimensions: whether the element is on the
+  /// diagonal.
+  mlir::Value isOnDiagonal(unsigned rank);
 
   /// Converts a tensor of rank 0 to its element and back.
   mlir::Value element(mlir::Value tensor);

@@ -2,7 +2,8 @@
 // An optimizer is two kernels: one computes the scalars of the step (in f64, rounded once), the
 // other updates any slice of a parameter with its states, element by element. A layerwise optimizer
 // has a third kernel before these, which advances the states and measures the direction of each
-// tensor. There is one file for each optimizer.
+// tensor. An optimizer of matrices has formulas on whole matrices instead of that kernel. There is
+// one file for each optimizer.
 //===----------------------------------------------------------------------===//
 
 #ifndef ZERO_OPTIMIZERS_OPTIMIZER_H
@@ -44,6 +45,8 @@ struct TensorState {
   std::string suffix; ///< "row_var"
   llvm::SmallVector<int64_t> shape;
 };
+
+class MatrixBuilder;
 
 /// Created by its definition, see Definition.h.
 class Optimizer {
@@ -102,6 +105,26 @@ public:
                                mlir::ValueRange scalars,
                                llvm::SmallVectorImpl<mlir::Value> &results) const {}
 
+  /// Whether the step of a matrix is computed from the whole matrix by products, as in Muon. The
+  /// states, which are sharded, advance element by element and give the direction of each element;
+  /// `buildMatrixStep` makes the step of the whole direction; `buildUpdate`, whose gradient is that
+  /// step and which has no states, applies the rank's slice of it. Another optimizer updates the
+  /// parameters that are no matrices.
+  virtual bool isOfMatrices() const { return false; }
+  /// For optimizers of matrices: given f32 values states..., gradient, scalars..., appends the next
+  /// states and the direction. The rules of `buildUpdate` hold.
+  virtual void buildMatrixDirection(mlir::OpBuilder &builder, mlir::Location loc,
+                                    mlir::ValueRange operands,
+                                    llvm::SmallVectorImpl<mlir::Value> &results) const {}
+  /// For optimizers of matrices: the step, of the shape of `direction`, whose last two dimensions
+  /// are those of its matrices.
+  virtual mlir::Value buildMatrixStep(MatrixBuilder &matrices, mlir::Value direction) const {
+    return direction;
+  }
+
+  /// Whether each element is updated by itself.
+  bool isElementwise() const { return !isLayerwise() && !isOfTensors() && !isOfMatrices(); }
+
 protected:
   explicit Optimizer(const Settings &settings)
       : settings(settings), weightDecay(settings.number(kWeightDecay)) {}
@@ -147,6 +170,12 @@ llvm::SmallVector<mlir::func::FuncOp> buildUpdateKernels(mlir::ModuleOp module,
                                                          const Optimizer &optimizer,
                                                          const UpdateForm &form,
                                                          llvm::StringRef name);
+
+/// Adds the kernel `name` of an optimizer of matrices, for slices of any length: (states...,
+/// gradient, a factor on the gradient if `form` is scaled, scalars...) -> (states..., direction
+/// f32), states in place.
+mlir::func::FuncOp buildDirectionKernel(mlir::ModuleOp module, const Optimizer &optimizer,
+                                        const UpdateForm &form, llvm::StringRef name);
 
 /// Adds the kernel `name` of an optimizer of tensors for parameters of `shape`: (gradient,
 /// states..., sum of squares of the parameter f64, a factor on the gradient if `form` is scaled,

@@ -57,10 +57,12 @@ struct GroupOptimizer {
 /// The state that counts the updates of a program with a schedule.
 inline constexpr llvm::StringLiteral kUpdateCount = "optimizer.updates";
 
+/// The scalar states of `groups`; those of one name are one.
+llvm::SmallVector<ScalarState> scalarStatesOf(llvm::ArrayRef<GroupOptimizer> groups);
+
 /// Adds the kernel `name`: (learning rate f32, scalar states f64...) -> (their next
-/// values..., the learning rate of this step f32, each group's scalars f32...). All
-/// groups have the same scalar states; with a schedule that is not constant kUpdateCount
-/// comes before them.
+/// values..., the learning rate of this step f32, each group's scalars f32...). With a schedule
+/// that is not constant kUpdateCount comes before the states of `groups`.
 mlir::func::FuncOp buildScalarKernel(mlir::ModuleOp module, llvm::ArrayRef<GroupOptimizer> groups,
                                      const ScheduleOptions &schedule, llvm::StringRef name);
 

@@ -22,9 +22,11 @@ public:
 private:
   using Switch = phase::Group::Option<bool>;
   using Numbers = phase::Group::ListOption<double>;
+  using Word = phase::Group::Option<std::string>;
 
   llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Switch>>> switches;
   llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Numbers>>> numbers;
+  llvm::SmallVector<std::pair<llvm::StringRef, std::unique_ptr<Word>>> words;
 };
 
 } // namespace zero

@@ -27,8 +27,9 @@ public:
   llvm::LogicalResult attach(mlir::MLIRContext &context);
 
   /// Prints decisions for the user: precision, tiles, attentions that are not a single kernel,
-  /// trained parameters, and float constants that are not trained. Many parameters are summarized,
-  /// with equal ones of repeated layers in one line, unless `verbose`.
+  /// trained parameters, which optimizer updates them if there are two, and float constants that
+  /// are not trained. Many parameters are summarized, with equal ones of repeated layers in one
+  /// line, unless `verbose`.
   void print(llvm::raw_ostream &os, bool verbose) const;
 
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
@@ -36,7 +37,7 @@ public:
   void truncate(size_t count) { entries.resize(count); }
 
 private:
-  std::vector<const Entry *> select(llvm::StringRef name) const;
+  std::vector<const Entry *> select(llvm::StringRef category, llvm::StringRef name) const;
 
   std::vector<Entry> entries;
 };

@@ -53,6 +53,12 @@ struct Bucket {
   }
 };
 
+/// The states that `update`, of a member of `bucket`, has itself; a launch before it has the
+/// others.
+inline llvm::ArrayRef<BucketState> ownStates(const Bucket &bucket, UpdateOp update) {
+  return llvm::ArrayRef(bucket.states).take_front(update.getStates().size());
+}
+
 /// Buckets by their number, with the step's reads, gradients and updates of
 /// their members; everything found in one walk.
 class BucketTable {

@@ -41,6 +41,17 @@ public:
   mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
 private:
+  /// The launch that computes the direction of `parameter` before an optimizer of matrices, or
+  /// null.
+  LaunchOp directionOf(ParameterOp parameter) const;
+  /// Computes the directions of `bucket` on the rank's slice and passes all of them to the launches
+  /// that compute steps of matrices. Returns the rank's slice of these steps.
+  mlir::Value replaceByMatrices(const Bucket &bucket, mlir::Value gradient);
+  mlir::Value launchDirection(mlir::OpBuilder &builder, const Bucket &bucket, LaunchOp first,
+                              mlir::Value gradient);
+  /// The rank's slice of the steps of the members of `bucket`.
+  mlir::Value collectSteps(const Bucket &bucket);
+
   /// Sums of squares of which only parts are summed yet.
   struct Chunked {
     using Sum = std::pair<SquareSumOp, ParameterOp>;

@@ -40,6 +40,8 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
   };
   if (!launchOf(bucket.members.front()))
     return gradient;
+  if (directionOf(bucket.members.front()))
+    return replaceByMatrices(bucket, gradient);
   OpBuilder builder = atEpilogue();
   Location loc = step.getLoc();
   auto slice = cast<RankedTensorType>(gradient.getType());
@@ -50,8 +52,6 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
     gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
     whole = gather.getResult();
   }
-  SmallVector<Value> steps;
-  SmallVector<int64_t> starts;
   for (ParameterOp member : bucket.members) {
     LaunchOp launch = launchOf(member);
     auto view = MemberOp::create(builder, loc, member.getTensorType().clone(slice.getElementType()),
@@ -60,7 +60,17 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
     launch.setUpdates(bucket.name);
     launch.setGradient(0);
     launch->setAttr(kGradientStartAttr, member.getStartAttr());
-    steps.push_back(launch.getResults().back());
+  }
+  return collectSteps(bucket);
+}
+
+Value GradientPartitioner::collectSteps(const Bucket &bucket) {
+  OpBuilder builder(module.getContext());
+  Location loc = step.getLoc();
+  SmallVector<Value> steps;
+  SmallVector<int64_t> starts;
+  for (ParameterOp member : bucket.members) {
+    steps.push_back(table.updateOf(member).getGradient());
     starts.push_back(*member.getStart());
   }
   int64_t last = -1;
@@ -73,7 +83,8 @@ Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient
   fillGaps(builder, bucket, f32, steps, starts);
   for (Value gap : ArrayRef<Value>(steps).drop_front(bucket.members.size()))
     inEpilogue(gap.getDefiningOp());
-  Value made = inEpilogue(BucketOp::create(builder, loc, all.clone(f32), steps, starts));
+  auto all = RankedTensorType::get({bucket.elements}, f32);
+  Value made = inEpilogue(BucketOp::create(builder, loc, all, steps, starts));
   auto own = RankedTensorType::get(
       {bucket.elements / (bucket.stateShards > 1 || bucket.gradientShards > 1 ? ranks : 1)}, f32);
   return own == made.getType()

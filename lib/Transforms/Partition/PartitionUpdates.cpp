@@ -17,8 +17,8 @@ class UpdatePartitioner {
 public:
   UpdatePartitioner(func::FuncOp step, const Bucket &bucket, UpdateOp first, func::FuncOp kernel,
                     Operation *at, Value gradient)
-      : bucket(bucket), first(first), kernel(kernel), builder(at), loc(step.getLoc()),
-        gradient(gradient), slice(cast<RankedTensorType>(gradient.getType())) {}
+      : bucket(bucket), states(ownStates(bucket, first)), first(first), kernel(kernel), builder(at),
+        loc(step.getLoc()), gradient(gradient), slice(cast<RankedTensorType>(gradient.getType())) {}
 
   void run();
 
@@ -35,6 +35,7 @@ private:
   Value flat(Value blocks, RankedTensorType type);
 
   const Bucket &bucket;
+  ArrayRef<BucketState> states; ///< of the update itself
   UpdateOp first;
   func::FuncOp kernel;
   OpBuilder builder;
@@ -76,7 +77,7 @@ SmallVector<Value> UpdatePartitioner::readOperands() {
   SmallVector<Value> operands{stored};
   if (stored.getType() != own)
     operands.front() = inEpilogue(OwnSliceOp::create(builder, loc, own, stored, bucket.ownerGroup));
-  for (const BucketState &state : bucket.states)
+  for (const BucketState &state : states)
     operands.push_back(read(bucket.name + state.suffix, state.typeOf(slice)));
   return operands;
 }
@@ -187,7 +188,7 @@ void UpdatePartitioner::run() {
     parameters = gather.getResult();
   }
   write(bucket.name, parameters);
-  for (auto [state, value] : llvm::zip(bucket.states, ArrayRef<Value>(results).drop_front()))
+  for (auto [state, value] : llvm::zip(states, ArrayRef<Value>(results).drop_front()))
     write(bucket.name + state.suffix, value);
 }
 

@@ -83,6 +83,20 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     return groups;
   }
 
+  /// The optimizer of what is no matrix. Its learning rate is a part of the one that a run has.
+  FailureOr<OtherOptimizer> parseOther(ModuleOp module) {
+    OtherOptimizer other;
+    std::string error = parseOtherOptimizer(otherOptimizer, other.options);
+    if (!error.empty())
+      return module.emitError() << "--other-optimizer: " << error;
+    if (otherWeightDecay >= 0)
+      other.weightDecay = otherWeightDecay;
+    auto rate = module->getAttrOfType<FloatAttr>(kStartRateAttr);
+    if (otherLearningRate >= 0 && rate)
+      other.learningRateScale = otherLearningRate / rate.getValueAsDouble();
+    return other;
+  }
+
   /// Completes a step that has its own updates.
   LogicalResult runWholeStep(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
     Block &block = step.getBody().front();
@@ -123,16 +137,26 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     OptimizerOptions options{optimizer};
     if (std::string error = options.parse(settings); !error.empty())
       return module.emitError(error);
-    FailureOr<ParameterGroups> groups = ParameterGroups::create(module, options, *given);
+    FailureOr<OtherOptimizer> other = parseOther(module);
+    if (failed(other))
+      return failure();
+    FailureOr<ParameterGroups> groups = ParameterGroups::create(module, options, *other, *given);
     if (failed(groups))
       return failure();
+    MatrixParameters matrices;
+    if (groups->divides()) {
+      auto found = MatrixParameters::find(step, gradients, matrixParams, otherParams);
+      if (failed(found))
+        return failure();
+      matrices = std::move(*found);
+    }
     StatePrecision precision;
     std::string error = precision.parse(statePrecision);
     if (error.empty())
       error = precision.check(groups->optimizer(0));
     if (!error.empty())
       return module.emitError(error);
-    StepUpdates updates(module, step, *groups, schedule, precision, masterWeights);
+    StepUpdates updates(module, step, *groups, matrices, schedule, precision, masterWeights);
     if (failed(updates.check(gradients)) || failed(returnMeanLoss(step)))
       return failure();
 
@@ -153,10 +177,8 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     for (GradientOp gradient : gradients)
       updates.addUpdate(gradient, factor);
     updates.remarkPrecision();
-    module->setAttr(
-        kOptimizerAttr,
-        StringAttr::get(&getContext(),
-                        groups->optimizers().back().optimizer->getSettings().describe()));
+    updates.remarkMatrices(gradients);
+    module->setAttr(kOptimizerAttr, StringAttr::get(&getContext(), groups->describe()));
     return groups->checkUsed(module);
   }
 

@@ -8,44 +8,65 @@ using namespace mlir;
 
 namespace zero {
 
+/// Adds the optimizer of `options` for `group`.
+LogicalResult ParameterGroups::add(ModuleOp module, const ParameterGroup &group,
+                                   OptimizerOptions options, double learningRateScale) {
+  // A pattern refers to its text, which must stay where it is.
+  auto made = std::make_unique<Member>();
+  Member &member = *made;
+  member.text = group.pattern;
+  member.learningRateScale = group.learningRateScale * learningRateScale;
+  if (group.weightDecay)
+    options.given[kWeightDecay.str()] = {*group.weightDecay};
+  std::string error;
+  member.optimizer = createOptimizer(options, error);
+  if (!member.optimizer)
+    return module.emitError(error);
+  member.isOfMatrices = member.optimizer->isOfMatrices();
+  if (!group.pattern.empty()) {
+    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(member.text);
+    if (!pattern)
+      return module.emitError() << "parameter group '" << group.pattern
+                                << "': " << llvm::toString(pattern.takeError());
+    member.pattern = std::move(*pattern);
+  }
+  members.push_back(std::move(made));
+  return success();
+}
+
 FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const OptimizerOptions &options,
+                                                   const OtherOptimizer &other,
                                                    ArrayRef<ParameterGroup> groups) {
   ParameterGroups result;
   SmallVector<ParameterGroup> all(groups);
   all.emplace_back();
+  OptimizerOptions beside = other.options;
+  if (other.weightDecay)
+    beside.given[kWeightDecay.str()] = {*other.weightDecay};
   for (const ParameterGroup &group : all) {
-    // A pattern refers to its text, which must stay where it is.
-    auto made = std::make_unique<Member>();
-    Member &member = *made;
-    member.text = group.pattern;
-    member.learningRateScale = group.learningRateScale;
-    OptimizerOptions own = options;
-    if (group.weightDecay)
-      own.given[kWeightDecay.str()] = {*group.weightDecay};
-    std::string error;
-    member.optimizer = createOptimizer(own, error);
-    if (!member.optimizer)
-      return module.emitError(error);
-    if (!group.pattern.empty()) {
-      llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(member.text);
-      if (!pattern)
-        return module.emitError() << "parameter group '" << group.pattern
-                                  << "': " << llvm::toString(pattern.takeError());
-      member.pattern = std::move(*pattern);
-    }
-    result.members.push_back(std::move(made));
+    if (failed(result.add(module, group, options, 1)) ||
+        (result.divides() && failed(result.add(module, group, beside, other.learningRateScale))))
+      return failure();
   }
   return result;
 }
 
-unsigned ParameterGroups::find(ArrayRef<StringRef> names) {
+unsigned ParameterGroups::find(ArrayRef<StringRef> names, bool isMatrix) {
   for (auto [index, member] : llvm::enumerate(members)) {
-    if (member->pattern && !matchesAny(*member->pattern, names))
+    if (member->isOfMatrices != isMatrix ||
+        (member->pattern && !matchesAny(*member->pattern, names)))
       continue;
     member->isUsed = true;
     return index;
   }
   llvm_unreachable("the last group takes all");
+}
+
+std::string ParameterGroups::describe() const {
+  std::string text = members.back()->optimizer->getSettings().describe();
+  if (divides())
+    text = members[members.size() - 2]->optimizer->getSettings().describe() + " and " + text;
+  return text;
 }
 
 SmallVector<GroupOptimizer> ParameterGroups::optimizers() const {
@@ -56,8 +77,13 @@ SmallVector<GroupOptimizer> ParameterGroups::optimizers() const {
 }
 
 LogicalResult ParameterGroups::checkUsed(ModuleOp module) const {
+  auto isUsed = [&](const Member &group) {
+    return llvm::any_of(members, [&](const std::unique_ptr<Member> &member) {
+      return member->text == group.text && member->isUsed;
+    });
+  };
   for (const std::unique_ptr<Member> &member : members)
-    if (member->pattern && !member->isUsed)
+    if (member->pattern && !isUsed(*member))
       return module.emitError()
              << "parameter group '" << member->text
              << "': no trained parameter matches, or all that match are in earlier groups";

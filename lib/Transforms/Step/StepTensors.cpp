@@ -57,8 +57,7 @@ Value StepUpdates::addTensorStep(GradientOp gradient, ParameterOp parameter, uns
   inputs.push_back(addSquareSum(parameter));
   if (factor.factor)
     inputs.push_back(factor.factor);
-  unsigned count = optimizer.numScalars();
-  llvm::append_range(inputs, ArrayRef<Value>(scalars).slice(group * count, count));
+  llvm::append_range(inputs, scalarsOf(group));
   func::FuncOp kernel = made->symbol;
   auto launch = inEpilogue(LaunchOp::create(builder, loc, kernel.getFunctionType().getResults(),
                                             FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs,

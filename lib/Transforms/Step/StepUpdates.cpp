@@ -23,8 +23,19 @@ SmallVector<ScalarState> StepUpdates::scalarStates() const {
   SmallVector<ScalarState> states;
   if (!schedule.isConstant())
     states.push_back({kUpdateCount.str(), 0.0, ScalarState::Late::Steps});
-  llvm::append_range(states, groups.optimizer(0).scalarStates());
+  llvm::append_range(states, scalarStatesOf(groups.optimizers()));
   return states;
+}
+
+unsigned StepUpdates::groupOf(ParameterOp parameter) {
+  return groups.find(modelNames(parameter), groups.divides() && matrices.contains(parameter));
+}
+
+ArrayRef<Value> StepUpdates::scalarsOf(unsigned group) const {
+  unsigned before = 0;
+  for (unsigned other = 0; other < group; ++other)
+    before += groups.optimizer(other).numScalars();
+  return ArrayRef<Value>(scalars).slice(before, groups.optimizer(group).numScalars());
 }
 
 /// Says what `scalar` is in a run that resumes from one without it.
@@ -50,11 +61,11 @@ static LogicalResult checkElementType(ModuleOp module, ParameterOp parameter) {
 /// Reports an error for a parameter that must have a master, or that is not bf16 and is to be
 /// rounded at random.
 LogicalResult StepUpdates::checkRounding(ParameterOp parameter) {
-  const Optimizer &optimizer = groups.optimizer(0);
+  const Optimizer &optimizer = groups.optimizer(groupOf(parameter));
   Type type = parameter.getTensorType().getElementType();
   if (type.isF32() || masters == MasterWeights::F32)
     return success();
-  if (optimizer.isLayerwise() || optimizer.isOfTensors())
+  if (!optimizer.isElementwise())
     return emitError(parameter.getLoc())
            << "--master-weights: expected an optimizer that updates each element by itself, got "
            << optimizer.getSettings().definition().name;
@@ -68,7 +79,7 @@ LogicalResult StepUpdates::checkRounding(ParameterOp parameter) {
 /// Reports an error for a part if the update is scaled by norms of full tensors.
 static LogicalResult checkWhole(ParameterOp parameter, const Optimizer &optimizer) {
   PartAttr part = partOf(parameter);
-  if (!part || !(optimizer.isLayerwise() || optimizer.isOfTensors()))
+  if (!part || optimizer.isElementwise())
     return success();
   return emitError(parameter.getLoc())
          << "parameter '" << part.getOf() << "' is tiled, and this optimizer ("
@@ -82,7 +93,8 @@ LogicalResult StepUpdates::check(ArrayRef<GradientOp> gradients) {
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     if (failed(checkElementType(module, parameter)) ||
-        failed(checkWhole(parameter, groups.optimizer(0))) || failed(checkRounding(parameter)))
+        failed(checkWhole(parameter, groups.optimizer(groupOf(parameter)))) ||
+        failed(checkRounding(parameter)))
       return failure();
   }
   return checkNames(gradients);
@@ -94,11 +106,12 @@ LogicalResult StepUpdates::checkNames(ArrayRef<GradientOp> gradients) {
     names.push_back(scalar.name);
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+    const Optimizer &optimizer = groups.optimizer(groupOf(parameter));
     SmallVector<std::string> suffixes{kMasterSuffix.str()};
-    for (const ParameterState &state : groups.optimizer(0).states())
+    for (const ParameterState &state : optimizer.states())
       suffixes.append({state.suffix, state.suffix + kScaleSuffix.str()});
     auto type = cast<RankedTensorType>(gradient.getResult().getType());
-    for (const TensorState &state : groups.optimizer(0).tensorStates(type.getShape()))
+    for (const TensorState &state : optimizer.tensorStates(type.getShape()))
       suffixes.push_back(state.suffix);
     // Those of a part are symbols of their own, and one tensor with those of the other parts.
     for (StringRef of : {modelName(parameter), parameter.getSymName()})
@@ -206,6 +219,24 @@ void StepUpdates::remarkPrecision() {
              (wide ? "; the others have less than 4096 elements, or no whole blocks" : "");
 }
 
+void StepUpdates::remarkMatrices(ArrayRef<GradientOp> gradients) {
+  if (!groups.divides())
+    return;
+  for (GradientOp gradient : gradients) {
+    auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+    const Settings &settings = groups.optimizer(groupOf(parameter)).getSettings();
+    std::string text = parameter.getSymName().str() + ": ";
+    for (int64_t size : parameter.getTensorType().getShape())
+      text += std::to_string(size) + "x";
+    llvm::raw_string_ostream(text) << parameter.getTensorType().getElementType();
+    if (StringRef reason = matrices.whyNot(parameter); !reason.empty())
+      text += ", " + reason.str();
+    remark::passed(parameter.getLoc(),
+                   remark::RemarkOpts::name(settings.definition().name).category("updates"))
+        << text;
+  }
+}
+
 /// Whether states of `parameter` may have codes. The elements of a part must follow each other in
 /// the tensor of the model, and each of its rows consist of blocks: then blocks of the part are
 /// blocks of the whole, and all parts have codes.
@@ -237,7 +268,7 @@ const SmallVector<func::FuncOp> &StepUpdates::kernelsFor(unsigned group, const U
 
 void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
-  unsigned group = groups.find(modelNames(parameter));
+  unsigned group = groupOf(parameter);
   const Optimizer &optimizer = groups.optimizer(group);
   UpdateForm form{parameter.getTensorType().getElementType(),
                   getElementTypeOrSelf(gradient.getResult().getType()),
@@ -254,6 +285,13 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   }
   SmallVector<Attribute> states;
   addStates(parameter, optimizer, form, states);
+  if (optimizer.isOfMatrices()) {
+    auto own = llvm::map_to_vector(ArrayRef(states).take_back(optimizer.states().size()),
+                                   [](Attribute state) { return cast<FlatSymbolRefAttr>(state); });
+    states.pop_back_n(own.size());
+    change = addMatrixStep(gradient, own, group, form, factor);
+    form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
+  }
   const SmallVector<func::FuncOp> &made = kernelsFor(group, form);
   SmallVector<Attribute> names = llvm::map_to_vector(made, [](func::FuncOp kernel) -> Attribute {
     return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
@@ -264,8 +302,7 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   SmallVector<Value> operands;
   if (form.scaled)
     operands.push_back(factor.factor);
-  unsigned own = optimizer.numScalars();
-  llvm::append_range(operands, ArrayRef<Value>(scalars).slice(group * own, own));
+  llvm::append_range(operands, scalarsOf(group));
   if (form.roundsAtRandom)
     operands.push_back(NodeBuilder(builder, gradient.getLoc(), "update")
                            .programInput(kStepNumber, builder.getI64Type()));

@@ -3,7 +3,9 @@
 #ifndef LIB_TRANSFORMS_STEP_STEPUPDATES_H
 #define LIB_TRANSFORMS_STEP_STEPUPDATES_H
 
+#include "MatrixParameters.h"
 #include "ParameterGroups.h"
+#include "zero/Optimizers/Matrices.h"
 #include "zero/Optimizers/StatePrecision.h"
 #include "zero/Transforms/Step/MasterWeights.h"
 #include "zero/Transforms/Step/StepGradients.h"
@@ -14,10 +16,11 @@ namespace zero {
 class StepUpdates {
 public:
   StepUpdates(mlir::ModuleOp module, mlir::func::FuncOp step, ParameterGroups &groups,
-              const ScheduleOptions &schedule, const StatePrecision &precision,
-              MasterWeights masters)
-      : module(module), step(step), groups(groups), schedule(schedule), precision(precision),
-        masters(masters), symbols(module), builder(step.getBody().front().getTerminator()) {}
+              const MatrixParameters &matrices, const ScheduleOptions &schedule,
+              const StatePrecision &precision, MasterWeights masters)
+      : module(module), step(step), groups(groups), matrices(matrices), schedule(schedule),
+        precision(precision), masters(masters), symbols(module),
+        builder(step.getBody().front().getTerminator()) {}
 
   /// Fails after an error when a parameter is of a type that is not updated, or the model
   /// has taken the name of an optimizer state.
@@ -26,8 +29,14 @@ public:
   void addUpdate(GradientOp gradient, const GradientFactor &factor);
   /// Says how many states are stored as asked for.
   void remarkPrecision();
+  /// Says which optimizer updates each parameter if there are two.
+  void remarkMatrices(llvm::ArrayRef<GradientOp> gradients);
 
 private:
+  /// The number of the group of `parameter`.
+  unsigned groupOf(ParameterOp parameter);
+  /// The scalars of `group`.
+  llvm::ArrayRef<mlir::Value> scalarsOf(unsigned group) const;
   llvm::LogicalResult checkRounding(ParameterOp parameter);
   /// Optimizer states are saved under names that follow from the parameters'.
   llvm::LogicalResult checkNames(llvm::ArrayRef<GradientOp> gradients);
@@ -40,6 +49,11 @@ private:
   mlir::Value addSquareSum(ParameterOp parameter);
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
+  mlir::Value addMatrixStep(GradientOp gradient, llvm::ArrayRef<mlir::FlatSymbolRefAttr> states,
+                            unsigned group, const UpdateForm &form, const GradientFactor &factor);
+  mlir::Value addDirection(GradientOp gradient, llvm::ArrayRef<mlir::FlatSymbolRefAttr> states,
+                           mlir::func::FuncOp kernel, mlir::ValueRange kernelScalars,
+                           const GradientFactor &factor);
 
   struct Kernels {
     unsigned group;
@@ -49,6 +63,7 @@ private:
   mlir::ModuleOp module;
   mlir::func::FuncOp step;
   ParameterGroups &groups;
+  const MatrixParameters &matrices;
   const ScheduleOptions &schedule;
   const StatePrecision &precision;
   MasterWeights masters; ///< of 16-bit parameters
@@ -60,6 +75,14 @@ private:
     mlir::RankedTensorType type;
     mlir::func::FuncOp symbol;
   };
+  struct MatrixKernels {
+    unsigned group;
+    UpdateForm form;
+    mlir::func::FuncOp direction;
+    MatrixBuilder::Kernels ofMatrices = {};
+  };
+  MatrixKernels &matrixKernelsFor(unsigned group, const UpdateForm &form);
+  std::vector<MatrixKernels> matrixKernels;
   std::vector<Kernels> kernels;
   std::vector<TensorKernel> tensorKernels;
   /// That sum squares of parameters, by element type, and their sums.

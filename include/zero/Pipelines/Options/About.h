@@ -145,14 +145,16 @@ phase::Condition training,
     budget,           ///< one limits plans
     timedPlan,        ///< something depends on the speed of the machine
     decay,            ///< some weights decay
-    hyperparameter;   ///< of the optimizer
+    hyperparameter,   ///< of the optimizer
+    matrixOptimizer;  ///< the optimizer updates matrices only
 
 } // namespace needs
 
 /// The checks.
 namespace valid {
 
-phase::Check allowPrecision, dataRoot, mesh, noDecay, paramGroups, statePrecision, targetCpu;
+phase::Check allowPrecision, dataRoot, mesh, noDecay, otherOptimizer, paramGroups, statePrecision,
+    targetCpu;
 
 } // namespace valid
 

@@ -23,6 +23,31 @@ struct StepOptions : Group {
                                 llvm::cl::init("adamw"),
                                 llvm::cl::value_desc("name")};
   OptimizerFlags hyperparameters{parent};
+  Option<std::string> otherOptimizer{
+      parent,
+      "other-optimizer",
+      ofStep(needs::matrixOptimizer).checked(valid::otherOptimizer),
+      llvm::cl::desc("optimizer of the parameters that one of matrices does not update, and its "
+                     "settings, joined by ':'"),
+      llvm::cl::init("adamw"),
+      llvm::cl::value_desc("name[:FLAG=X...]")};
+  Option<double> otherLearningRate{
+      parent, "other-lr", ofStep(needs::matrixOptimizer).notNegative().orElse("that of --lr"),
+      llvm::cl::desc("learning rate of --other-optimizer; another --lr of a run scales both"),
+      llvm::cl::init(-1.0)};
+  Option<double> otherWeightDecay{
+      parent, "other-weight-decay",
+      ofStep(needs::matrixOptimizer).notNegative().orElse("that of --other-optimizer, or 0"),
+      llvm::cl::desc("weight decay of --other-optimizer"), llvm::cl::init(-1.0)};
+  ListOption<std::string> matrixParams{
+      parent, "matrix-params", ofStep(needs::matrixOptimizer),
+      llvm::cl::desc("an optimizer of matrices updates parameters that match these globs, too, "
+                     "beside the hidden matrices"),
+      llvm::cl::value_desc("pattern,...")};
+  ListOption<std::string> otherParams{
+      parent, "other-params", ofStep(needs::matrixOptimizer),
+      llvm::cl::desc("--other-optimizer updates parameters that match these globs"),
+      llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> noDecay{
       parent, "no-decay", ofStep(needs::training, needs::decay).checked(valid::noDecay),
       llvm::cl::desc("no weight decay for parameters that match these globs"),

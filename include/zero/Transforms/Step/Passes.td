@@ -9,7 +9,9 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
   let summary = "Add the optimizer, gradient accumulation and clipping to the step";
   let description = [{
     Adds for each trained parameter its optimizer states (for a 16-bit parameter first an f32
-    master copy) and one `zero.update` of its `zero.gradient`. Adds the learning rate as input
+    master copy) and one `zero.update` of its `zero.gradient`. An optimizer of matrices updates
+    hidden matrices, and another one the rest; the update of a matrix takes the result of launches
+    of products instead of its gradient. Adds the learning rate as input
     `learning_rate`, and the kernel that computes the scalars of the step from the schedule.
     Returns the mean of the loss over micro-batches and ranks ("loss") and the rank's own
     ("local_loss"), and, where the loss is divided by one sum of the weights of labels, that sum
@@ -27,6 +29,16 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
            "name of the optimizer; see lib/Optimizers/Definitions">,
     Option<"settings", "settings", "std::string", /*default=*/"\"\"",
            "hyperparameters that differ from their defaults: {flag=1,2 switch}">,
+    Option<"otherOptimizer", "other-optimizer", "std::string", /*default=*/"\"adamw\"",
+           "name of the optimizer of what is no matrix, and settings: name:flag=1,2:switch">,
+    Option<"otherLearningRate", "other-lr", "double", /*default=*/"-1.0",
+           "its learning rate in a run with that of zero.start_rate; below 0: the same one">,
+    Option<"otherWeightDecay", "other-weight-decay", "double", /*default=*/"-1.0",
+           "its weight decay; below 0: that of its settings">,
+    ListOption<"matrixParams", "matrix-params", "std::string",
+               "patterns of parameters that an optimizer of matrices updates">,
+    ListOption<"otherParams", "other-params", "std::string",
+               "patterns of parameters that it does not update">,
     ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y">,
     ListOption<"statePrecision", "state-precision", "std::string",
                "f32, bf16, 8bit or 4bit, or STATE= and one of these: how states are stored">,

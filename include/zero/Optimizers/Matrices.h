@@ -1,0 +1,53 @@
+//===- Matrices.h - formulas on whole matrices ------------------*- C++ -*-===//
+// What optimizers of matrices are written in: products, and loops over elements. Each is a launch
+// of a kernel in the step, so products are calls of a library. Nothing here knows of ranks.
+//===----------------------------------------------------------------------===//
+
+#ifndef ZERO_OPTIMIZERS_MATRICES_H
+#define ZERO_OPTIMIZERS_MATRICES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <string>
+
+namespace zero {
+
+/// Adds the formulas of one step to `builder`. The last two dimensions of a tensor are those of its
+/// matrices, the others number them.
+class MatrixBuilder {
+public:
+  using Kernels = llvm::StringMap<mlir::func::FuncOp>;
+  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+
+  /// `kernels` has those that were made for the same optimizer; the names of new ones begin with
+  /// `prefix`. Launches have the name `name`.
+  MatrixBuilder(mlir::ModuleOp module, mlir::OpBuilder &builder, mlir::Location loc,
+                Kernels &kernels, llvm::StringRef prefix, llvm::StringRef name)
+      : module(module), builder(builder), loc(loc), kernels(kernels), prefix(prefix), name(name) {}
+
+  /// a * b.
+  mlir::Value product(mlir::Value a, mlir::Value b) { return multiply(a, b, false, false); }
+  /// a * transposed a.
+  mlir::Value gramOfRows(mlir::Value a) { return multiply(a, a, false, true); }
+  /// transposed a * a.
+  mlir::Value gramOfColumns(mlir::Value a) { return multiply(a, a, true, false); }
+  /// A tensor of the type of `operand` that `body` computes of it, a formula of one kernel. The
+  /// same `formula` must be the same body for the same type.
+  mlir::Value compute(llvm::StringRef formula, mlir::ValueRange operands, Body body);
+
+private:
+  mlir::Value multiply(mlir::Value a, mlir::Value b, bool transposeA, bool transposeB);
+  mlir::Value launch(llvm::StringRef formula, mlir::ValueRange operands,
+                     mlir::RankedTensorType result, Body body);
+
+  mlir::ModuleOp module;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  Kernels &kernels;
+  std::string prefix, name;
+};
+
+} // namespace zero
+
+#endif // ZERO_OPTIMIZERS_MATRICES_H

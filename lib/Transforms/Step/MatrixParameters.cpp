@@ -1,0 +1,114 @@
+//===- MatrixParameters.cpp - which parameters are matrices ---------------===//
+
+#include "MatrixParameters.h"
+
+#include "dialects/Zero/Part.h"
+#include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/StepFunction.h"
+#include "zero/Analysis/StepOps.h"
+#include "zero/Ops/Function.h"
+#include "zero/Transforms/Import/NamePatterns.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace zero {
+
+/// The read of a matrix that `value` has the elements of, or null.
+static ReadOp matrixOf(Value value) {
+  while (true) {
+    value = throughReshapes(value);
+    auto node = value.getDefiningOp<onnx::NodeOp>();
+    if (!node || !(ops::isIdentity(node) ||
+                   ops::computes(node, {ops::Function::Convert, ops::Function::Permute})))
+      break;
+    value = node.getInputs()[0];
+  }
+  auto read = value.getDefiningOp<ReadOp>();
+  return read && cast<RankedTensorType>(read.getType()).getRank() >= 2 ? read : ReadOp();
+}
+
+/// The symbols of matrices that `op` reads.
+static SmallVector<StringAttr> matricesOf(Operation *op) {
+  SmallVector<StringAttr> symbols;
+  for (Value operand : op->getOperands())
+    if (ReadOp read = matrixOf(operand))
+      symbols.push_back(read.getSymbolAttr().getAttr());
+  return symbols;
+}
+
+/// The matrices that the last products before `loss` read.
+static llvm::DenseSet<StringAttr> findHeads(Value loss) {
+  llvm::DenseSet<StringAttr> heads;
+  llvm::SmallSetVector<Operation *, 16> open;
+  auto add = [&](Value value) {
+    if (Operation *producer = value.getDefiningOp())
+      open.insert(producer);
+  };
+  add(loss);
+  for (size_t i = 0; i < open.size(); ++i) {
+    const SmallVector<StringAttr> read = matricesOf(open[i]);
+    heads.insert(read.begin(), read.end());
+    if (read.empty())
+      llvm::for_each(open[i]->getOperands(), add);
+  }
+  return heads;
+}
+
+/// The matrices that are operand 0 of a node that computes `function`, or operand 1 of a product.
+static llvm::DenseSet<StringAttr> findReadBy(func::FuncOp step, ops::Function function) {
+  llvm::DenseSet<StringAttr> matrices;
+  const unsigned count = function == ops::Function::Product ? 2 : 1;
+  for (auto node : step.getBody().getOps<onnx::NodeOp>())
+    if (ops::computes(node, function))
+      for (Value input : node.getInputs().take_front(count))
+        if (ReadOp read = matrixOf(input))
+          matrices.insert(read.getSymbolAttr().getAttr());
+  return matrices;
+}
+
+FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
+                                                   ArrayRef<GradientOp> gradients,
+                                                   ArrayRef<std::string> included,
+                                                   ArrayRef<std::string> excluded) {
+  auto module = step->getParentOfType<ModuleOp>();
+  const SymbolTable symbols(module);
+  FailureOr<NamePatterns> matrices = NamePatterns::create(module, "matrix-params", included);
+  FailureOr<NamePatterns> others = NamePatterns::create(module, "other-params", excluded);
+  FailureOr<Value> loss = findLoss(step);
+  if (failed(matrices) || failed(others) || failed(loss))
+    return failure();
+  const llvm::DenseSet<StringAttr> heads = findHeads(*loss),
+                                   tables = findReadBy(step, ops::Function::Lookup),
+                                   factors = findReadBy(step, ops::Function::Product);
+  MatrixParameters result;
+  for (GradientOp gradient : gradients) {
+    auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
+    StringAttr symbol = parameter.getSymNameAttr();
+    const int64_t rank = parameter.getTensorType().getRank();
+    StringRef &reason = result.reasons[symbol];
+    if (others->match(modelNames(parameter))) {
+      reason = "of --other-params";
+    } else if (matrices->match(modelNames(parameter))) {
+      if (rank < 2)
+        return emitError(parameter.getLoc())
+               << "--matrix-params: expected matrices, got '" << modelName(parameter)
+               << "' of type " << parameter.getTensorType();
+    } else if (rank != 2) {
+      reason = "no matrix";
+    } else if (tables.contains(symbol)) {
+      reason = "a table";
+    } else if (heads.contains(symbol)) {
+      reason = "the head";
+    } else if (!factors.contains(symbol)) {
+      reason = "in no product";
+    }
+  }
+  for (NamePatterns *patterns : {&*matrices, &*others})
+    if (const NamePatterns::Member *unused = patterns->findUnused())
+      return module.emitError() << patterns->describe(*unused) << " matches no trained parameter";
+  return result;
+}
+
+} // namespace zero

@@ -1,0 +1,38 @@
+//===- MatrixParameters.h - which parameters are matrices -------*- C++ -*-===//
+
+#ifndef LIB_TRANSFORMS_STEP_MATRIXPARAMETERS_H
+#define LIB_TRANSFORMS_STEP_MATRIXPARAMETERS_H
+
+#include "dialects/Zero/Zero.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace zero {
+
+/// Divides trained parameters between an optimizer of matrices and another one. Matrices are those
+/// of two dimensions that a product reads, except the tables of embeddings and the head, which is
+/// read by the last product before the loss.
+class MatrixParameters {
+public:
+  /// Those that match `included` are matrices, too, and those that match `excluded` are not, which
+  /// comes first. Fails after an error if a pattern matches none, or one that has no rows and
+  /// columns.
+  static mlir::FailureOr<MatrixParameters> find(mlir::func::FuncOp step,
+                                                llvm::ArrayRef<GradientOp> gradients,
+                                                llvm::ArrayRef<std::string> included,
+                                                llvm::ArrayRef<std::string> excluded);
+
+  bool contains(ParameterOp parameter) const { return whyNot(parameter).empty(); }
+  /// Why `parameter` is no matrix, "the head"; empty if it is one.
+  llvm::StringRef whyNot(ParameterOp parameter) const {
+    return reasons.lookup(parameter.getSymNameAttr());
+  }
+
+private:
+  llvm::DenseMap<mlir::StringAttr, llvm::StringRef> reasons;
+};
+
+} // namespace zero
+
+#endif // LIB_TRANSFORMS_STEP_MATRIXPARAMETERS_H

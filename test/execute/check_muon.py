@@ -1,0 +1,271 @@
+"""Muon on hidden matrices and AdamW on the rest: the losses of torch.optim.Muon, the same bits at
+every stage, tier and bucket, which parameter has which optimizer, and errors.
+
+usage: check_muon.py DATA WORK
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from zero_test import (Checks, Graph, certificate, check_refused, read_safetensors, relative,
+                       run_tool)
+
+# Largest difference from the losses of torch.optim.Muon over 20 steps. It multiplies in bf16, which
+# moves a loss at this learning rate by 0.7e-3 to 3.4e-3 on the mlp: in numpy, each place where a value
+# may be rounded to bf16 gives another curve.
+LOSSES = {"muon_losses": 5e-3, "muon_rms_losses": 1e-3}
+# From the same formulas in fp64.
+EXACT = 2e-5
+MUON = ["--optimizer=muon", "--weight-decay=0.1", "--other-optimizer=adamw", "--other-lr=1e-3",
+        "--other-weight-decay=0.01"]
+# torch's run has the last layer of the mlp among the matrices.
+ALL = {"mlp": ["--matrix-params=fc3.weight"]}
+SCALES = {"muon_losses": ["--lr=0.02"],
+          "muon_rms_losses": ["--lr=1e-3", "--muon-scale=match_rms_adamw"]}
+
+
+def updated(text, optimizer):
+    """The parameters that `optimizer` updates as zeroc -v lists them."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(f"{optimizer} parameters ("))
+    names = []
+    for line in lines[first + 1:]:
+        if not line.startswith("  "):
+            break
+        names.append(line.strip().split(": ")[0])
+    return names
+
+
+def check_curves(checks, data, work):
+    for name in ("gpt2-tiny", "llama-tiny", "mlp"):
+        graph, truth = Graph(data, name, work / name), np.load(data / "optim" / f"{name}.npz")
+        for key, flags in SCALES.items():
+            executable = graph.compile(0, 1, *MUON, *ALL.get(name, []), *flags, "-v")
+            checks.that(sorted(updated(graph.report, "muon")) == sorted(truth["muon_names"]),
+                        f"{name}: other matrices: {graph.report}")
+            got = graph.run(executable, 21).losses
+            error = np.abs(got - truth[key]).max()
+            print(f"{name}, {key}: {error:.1e} from torch's losses")
+            checks.that(error <= LOSSES[key], f"{name}, {key}: losses off by {error:.1e}")
+
+
+def orthogonalised(matrix, steps=5):
+    """What torch.optim.Muon makes of a direction, in fp64."""
+    a, b, c = 3.4445, -4.775, 2.0315
+    x = matrix.T if matrix.shape[0] > matrix.shape[1] else matrix
+    x = x / max(np.linalg.norm(x), 1e-7)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.T if matrix.shape[0] > matrix.shape[1] else x
+
+
+def check_first_step(checks, data, work):
+    """The first move of each matrix, also of tall ones, with each setting."""
+    graph = Graph(data, "gpt2-tiny", work)
+    settings = (([], 0.95, True, 5), (["--no-nesterov", "--momentum=0.5"], 0.5, False, 5),
+                (["--ns-steps=3", "--ns-coefficients=3.4445,-4.775,2.0315"], 0.95, True, 3))
+    for flags, momentum, nesterov, steps in settings:
+        executable = graph.compile(3, 2, "--optimizer=muon", "--lr=0.02", *flags)
+        still, moved = graph.run(executable, 1, "--lr=0"), graph.run(executable, 1)
+        names = [str(n) for n in np.load(data / "optim" / "gpt2-tiny.npz")["muon_names"]]
+        for name in names:
+            gradient = moved.gradients[name].astype(np.float64)
+            direction = (1 - momentum) * gradient
+            if nesterov:
+                direction = (1 - momentum) * gradient + momentum * direction
+            rows, columns = gradient.shape
+            step = -0.02 * np.sqrt(max(1, rows / columns)) * orthogonalised(direction, steps)
+            start = still.weights[name].astype(np.float64)
+            error = relative(moved.weights[name] - start, step)
+            checks.that(error <= 1e-3, f"{flags}: {name} moved otherwise by {error:.1e}")
+
+
+def train_mlp(parameters, data, labels, steps, rate):
+    """Losses of the mlp in fp64, Muon on its weights and AdamW on its biases."""
+    p = {k: v.astype(np.float64) for k, v in parameters.items()}
+    buffers, moments = ({k: np.zeros_like(v) for k, v in p.items()} for _ in range(2))
+    squares, losses, rows = {k: np.zeros_like(v) for k, v in p.items()}, [], np.arange(len(labels))
+    for t in range(1, steps + 1):
+        inputs = [data.astype(np.float64)]
+        for layer in ("fc1", "fc2", "fc3"):
+            sums = inputs[-1] @ p[f"{layer}.weight"].T + p[f"{layer}.bias"]
+            inputs.append(np.maximum(sums, 0) if layer != "fc3" else sums)
+        scores = inputs.pop()
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        weights /= weights.sum(1, keepdims=True)
+        losses.append(-np.log(weights[rows, labels]).mean())
+        weights[rows, labels] -= 1
+        slope, gradients = weights / len(labels), {}
+        for layer, x in zip(("fc3", "fc2", "fc1"), reversed(inputs)):
+            gradients[f"{layer}.weight"], gradients[f"{layer}.bias"] = slope.T @ x, slope.sum(0)
+            slope = (slope @ p[f"{layer}.weight"]) * (x > 0)
+        for k, g in gradients.items():
+            if g.ndim == 2:
+                buffers[k] += 0.05 * (g - buffers[k])
+                step = orthogonalised(g + 0.95 * (buffers[k] - g))
+                factor = rate * np.sqrt(max(1, g.shape[0] / g.shape[1]))
+                p[k] = p[k] * (1 - rate * 0.1) - factor * step
+                continue
+            moments[k] += 0.1 * (g - moments[k])
+            squares[k] += 0.001 * (g * g - squares[k])
+            step = moments[k] / (1 - 0.9**t) / (np.sqrt(squares[k] / (1 - 0.999**t)) + 1e-8)
+            p[k] = p[k] * (1 - 1e-3 * 0.01) - 1e-3 * step
+    return np.array(losses)
+
+
+def check_exact(checks, data, work):
+    """20 steps of the mlp against the formulas in fp64."""
+    graph = Graph(data, "mlp", work)
+    flags = [*MUON, *ALL["mlp"]]
+    start = graph.run(graph.compile(0, 1, *flags, "--lr=0.02"), 1, "--lr=0").weights
+    for stage, ranks in ((0, 1), (3, 2)):
+        got = graph.run(graph.compile(stage, ranks, *flags, "--lr=0.02"), 21).losses
+        expected = train_mlp(start, graph.inputs["x"], graph.inputs["labels"], 21, 0.02)
+        error = np.abs(got - expected).max()
+        print(f"mlp, stage {stage}, {ranks} ranks: {error:.1e} from the formulas in fp64")
+        checks.that(error <= EXACT, f"mlp, stage {stage}: {error:.1e} from the formulas")
+
+
+# Ranks, flags, stages. Those with the same numbers of ranks, and the same settings, have the same
+# bits.
+CASES = [
+    (1, [], (0, 3)),
+    (2, [], range(4)),
+    (3, [], (0, 2, 3)),
+    (4, [], range(4)),
+    (2, ["--bucket-bytes=20000"], range(4)),
+    (2, ["--offload-optimizer=host"], (1, 3)),
+    (2, ["--offload-gradients=host"], (1, 3)),
+    (2, ["--offload-optimizer=nvme", "--offload-params=host"], (3,)),
+    (2, ["--micro-batches=2", "--clip-norm=0.5"], range(4)),
+    (2, ["--precision=bf16"], (0, 3)),
+    (2, ["--checkpoint=layer"], (3,)),
+]
+NUMBERS = ("--micro", "--clip", "--prec")
+
+
+def check_stages(checks, data, work):
+    graph, whole = Graph(data, "gpt2-tiny", work), {}
+    for ranks, flags, stages in CASES:
+        disk = [f"--nvme-dir={work}"] if "nvme" in " ".join(flags) else []
+        for stage in stages:
+            label = f"{ranks} ranks, {flags}, stage {stage}"
+            executable = graph.compile(stage, ranks, *MUON, "--lr=0.02", *flags)
+            result = graph.run(executable, 3, *disk, has_gradients=not disk)
+            key = (ranks, *(flag for flag in flags if flag.startswith(NUMBERS)))
+            first = whole.setdefault(key, result)
+            checks.that(result.same_bits(first), f"{label}: other bits")
+            checks.that(result.losses[-1] < result.losses[0], f"{label}: {result.losses}")
+    for ranks in (2, 3, 4):
+        error = np.abs(whole[(ranks,)].losses - whole[(1,)].losses).max()
+        checks.that(error <= 1e-3, f"{ranks} ranks: losses off by {error:.1e}")
+
+
+def check_resumed(checks, data, work):
+    """A run that goes on with another partition ends as one that was never interrupted."""
+    graph, state = Graph(data, "gpt2-tiny", work), work / "state"
+    flags = [*MUON, "--lr=0.02"]
+    whole = graph.compile(0, 2, *flags)
+    expected = graph.run(whole, 4).weights
+    shutil.rmtree(state, ignore_errors=True)
+    run_tool("zero-run", whole, graph.data_flag, "--steps=2", "--quiet", f"--save-state={state}")
+    for stage, more in ((3, []), (1, ["--offload-optimizer=host", "--bucket-bytes=16KiB"])):
+        resumed = graph.run(graph.compile(stage, 2, *flags, *more), 4, f"--resume={state}",
+                            has_gradients=False).weights
+        checks.that(all(np.array_equal(resumed[k], expected[k]) for k in expected),
+                    f"resumed at stage {stage}, other weights")
+
+
+def check_skipped(checks, data, work):
+    """Steps that overflow change no state."""
+    graph = Graph(data, "llama-tiny", work)
+    flags = [*MUON, "--lr=0.02", "--precision=fp16"]
+    late = graph.run(graph.compile(3, 2, *flags, "--initial-loss-scale=4194304"), 6)
+    lines = [json.loads(line) for line in (work / "log.jsonl").read_text().splitlines()]
+    done = [line["loss_scale"] for line in lines if not line["skipped"]]
+    checks.that(1 < len(done) < len(lines), f"{lines}")
+    early = graph.run(graph.compile(0, 2, *flags, f"--initial-loss-scale={done[0]}"), len(done))
+    checks.that(all(np.array_equal(early.weights[k], late.weights[k]) for k in late.weights),
+                "a step that overflowed changed something")
+
+
+def check_plan(checks, work):
+    """The state of a matrix is one number for each element, sharded; a head and a table have two."""
+    model = work / "gpt.onnx"
+    work.mkdir(parents=True, exist_ok=True)
+    run_tool("zero-translate", "--make-gpt=layers=4,width=256,heads=4,vocabulary=512,sequence=64,"
+             "batch=1", "-o", model)
+    states = {}
+    for optimizer in ("muon", "adamw"):
+        text = run_tool("zeroc", model, "--plan-only", "-v", "--init=normal:0.02", "--zero-stage=3",
+                        "--ranks=4", f"--optimizer={optimizer}")
+        states[optimizer] = certificate(text)["device"]["optimizer state"]
+        if optimizer == "muon":
+            checks.that(all(why in text for why in ("a table", "in no product", "no matrix")), text)
+            matrices = updated(text, "muon")
+            checks.that(len(matrices) == 16, f"matrices: {matrices}")
+    saved = states["adamw"] - states["muon"]
+    layers = 4 * 12 * 256 * 256
+    checks.that(abs(saved - layers) <= 0.01 * layers, f"{states}")
+
+
+def check_errors(checks, data):
+    model = data / "mlp" / "model.onnx"
+    for flags, words in (
+            (["--muon-scale=both"], ["expected original or match_rms_adamw, got 'both'"]),
+            (["--ns-steps=0"], ["expected a whole number >= 1, got 0"]),
+            (["--ns-steps=50"], ["expected at most 20, got 50"]),
+            (["--ns-coefficients=1,2"], ["expected three numbers, got 2"]),
+            (["--other-optimizer=lamb"], ["updates each element by itself, got lamb"]),
+            (["--other-optimizer=adamw:momentum=0.9"], ["has no effect with adamw"]),
+            (["--matrix-params=fc1.bias"], ["expected matrices, got 'fc1.bias'"]),
+            (["--other-params=fc9.*"], ["matches no trained parameter"]),
+            (["--lr=0", "--other-lr=1e-3"], ["expected --lr above 0"]),
+            (["--state-precision=8bit"], ["updates each element by itself, got muon"]),
+            (["--mesh=data=1,tensor=2"], ["expected another optimizer than muon"])):
+        check_refused(checks, " ".join(flags), words, "zeroc", model, "--plan-only",
+                      "--optimizer=muon", *flags)
+    check_refused(checks, "tiles", ["is tiled", "muon"], "zeroc", data / "gpt2-tiny" / "model.onnx",
+                  "--plan-only", "--zero-stage=3", "--ranks=2", "--optimizer=muon",
+                  "--tile-params-over=50KB")
+    check_refused(checks, "without muon", ["which updates all parameters"], "zeroc", model,
+                  "--plan-only", "--optimizer=adamw", "--other-lr=1e-3")
+
+
+def check_config(checks, data, work):
+    """DeepSpeed's configuration says what flags say."""
+    graph = Graph(data, "mlp", work)
+    config = work / "ds_config.json"
+    config.write_text(json.dumps({"train_micro_batch_size_per_gpu": 32, "optimizer": {
+        "type": "Muon", "params": {"muon_lr": 0.02, "adam_lr": 1e-3, "momentum": 0.9, "nesterov": False,
+                                   "weight_decay": 0.1, "eps": 1e-8, "ns_method": "gram"}}}))
+    graph.compile_to(work / "config.zexe", f"--config={config}")
+    graph.compile_to(work / "flags.zexe", "--optimizer=muon", "--lr=0.02", "--momentum=0.9",
+                     "--no-nesterov", "--weight-decay=0.1", "--other-lr=1e-3",
+                     "--other-optimizer=adamw:betas=0.9,0.95:eps=1e-8", "--other-weight-decay=0.1")
+    first, second = (graph.run(work / f"{name}.zexe", 3) for name in ("config", "flags"))
+    checks.that(first.same_bits(second), "a configuration and its flags differ")
+
+
+def main():
+    data, work = map(Path, sys.argv[1:])
+    checks = Checks()
+    check_curves(checks, data, work)
+    check_exact(checks, data, work / "exact")
+    check_first_step(checks, data, work / "first")
+    check_stages(checks, data, work / "stages")
+    check_resumed(checks, data, work / "resumed")
+    check_skipped(checks, data, work / "skipped")
+    check_plan(checks, work / "plan")
+    check_config(checks, data, work / "config")
+    check_errors(checks, data)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()
