@@ -5,6 +5,7 @@ usage: check_muon.py DATA WORK
 """
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -138,7 +139,7 @@ CASES = [
     (2, [], range(4)),
     (3, [], (0, 2, 3)),
     (4, [], range(4)),
-    (2, ["--bucket-bytes=20000"], range(4)),
+    (2, ["--bucket-bytes=20000"], range(4)),  # without owners at stages 2 and 3
     (2, ["--offload-optimizer=host"], (1, 3)),
     (2, ["--offload-gradients=host"], (1, 3)),
     (2, ["--offload-optimizer=nvme", "--offload-params=host"], (3,)),
@@ -214,6 +215,37 @@ def check_plan(checks, work):
     checks.that(abs(saved - layers) <= 0.01 * layers, f"{states}")
 
 
+def count_products(text):
+    """Launches of products of steps of matrices, by their formula."""
+    return len(re.findall(r"zero\.launch @matrix\d+_\d+_product", text))
+
+
+def check_owners(checks, data, work):
+    """Where each rank owns a matrix of each shape it computes no other, and the exchange is AdamW's.
+    Others are computed by every rank."""
+    graph = Graph(data, "gpt2-tiny", work)
+
+    def plan(stage, ranks, *flags):
+        text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
+                        "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
+        received = re.search(r"each rank receives (\d+) elements", text)
+        return count_products(text), int(received[1]) if received else 0, certificate(text)["device"]
+
+    all_matrices = plan(0, 1, *MUON)[0]
+    checks.that(all_matrices == 8 * 15, f"{all_matrices} products")
+    for stage in (1, 2, 3):
+        products, received, memory = plan(stage, 2, *MUON)
+        _, adamw, theirs = plan(stage, 2, "--optimizer=adamw")
+        checks.that(products * 2 == all_matrices, f"stage {stage}: {products} products of a rank")
+        checks.that(received <= 1.1 * adamw, f"stage {stage}: receives {received}, AdamW {adamw}")
+        checks.that(memory["optimizer state"] < theirs["optimizer state"], f"{memory}, {theirs}")
+        # Two matrices of a shape have no owners among three ranks.
+        products, received, _ = plan(stage, 3, *MUON)
+        checks.that(products == all_matrices, f"stage {stage}, 3 ranks: {products} products")
+    products = plan(3, 2, *MUON, "--bucket-bytes=20000")[0]
+    checks.that(products == all_matrices, f"in small buckets: {products} products")
+
+
 def check_errors(checks, data):
     model = data / "mlp" / "model.onnx"
     for flags, words in (
@@ -262,6 +294,7 @@ def main():
     check_resumed(checks, data, work / "resumed")
     check_skipped(checks, data, work / "skipped")
     check_plan(checks, work / "plan")
+    check_owners(checks, data, work / "owners")
     check_config(checks, data, work / "config")
     check_errors(checks, data)
     checks.finish()

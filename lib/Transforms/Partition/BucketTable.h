@@ -47,6 +47,15 @@ struct Bucket {
   GroupAttr groupOf(int64_t shards) const {
     return shards == parameterShards ? parameterGroup : group;
   }
+  /// Whether each data-parallel rank's slice is one whole member, of the same type for all ranks.
+  bool hasOwners(int64_t ranks) const {
+    return int64_t(members.size()) == ranks && ranks > 1 &&
+           llvm::all_of(llvm::enumerate(members), [&](auto each) {
+             ParameterOp member = each.value();
+             return member.getTensorType() == ParameterOp(members.front()).getTensorType() &&
+                    *member.getStart() == int64_t(each.index()) * (elements / ranks);
+           });
+  }
   /// The flat type of one of `shards` slices.
   mlir::RankedTensorType type(int64_t shards) const {
     return mlir::RankedTensorType::get({elements / shards}, elementType);

@@ -49,6 +49,9 @@ private:
   mlir::Value replaceByMatrices(const Bucket &bucket, mlir::Value gradient);
   mlir::Value launchDirection(mlir::OpBuilder &builder, const Bucket &bucket, LaunchOp first,
                               mlir::Value gradient);
+  /// The same if the slice is one matrix: the rank computes its step alone.
+  mlir::Value replaceByOwned(const Bucket &bucket, LaunchOp direction, mlir::Value slice,
+                             mlir::OpBuilder &builder);
   /// The rank's slice of the steps of the members of `bucket`.
   mlir::Value collectSteps(const Bucket &bucket);
 

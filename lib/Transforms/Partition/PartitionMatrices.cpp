@@ -1,7 +1,9 @@
 //===- PartitionMatrices.cpp - optimizers of matrices ---------------------===//
 //
-// States and directions are computed on the rank's slice of a bucket. The directions are gathered
-// for the products, which every rank computes, and updates apply the rank's slice of the result.
+// States and directions are computed on the rank's slice of a bucket. Where each slice is one whole
+// matrix, of the same shape on all ranks, a rank computes the step of its own: the program is that
+// of any rank. Otherwise the directions are gathered for the products, which every rank computes,
+// and updates apply the rank's slice of the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,13 +65,50 @@ Value GradientPartitioner::launchDirection(OpBuilder &builder, const Bucket &buc
   return launch.getResults().back();
 }
 
+/// Removes the writes of the states that `launch` advances.
+static void eraseWrites(LaunchOp launch) {
+  for (Value state : launch.getResults().drop_back())
+    for (Operation *write : usersOf(state))
+      write->erase();
+}
+
+/// Lets the launches behind `direction` read `whole`, of which the matrix begins at `start`.
+static void readMatrix(OpBuilder &builder, LaunchOp direction, Value whole, int64_t start) {
+  Operation *shaped = *direction.getResults().back().user_begin();
+  auto view = inEpilogue(MemberOp::create(builder, direction.getLoc(),
+                                          cast<RankedTensorType>(shaped->getResult(0).getType()),
+                                          whole, builder.getI64IntegerAttr(start)));
+  shaped->getResult(0).replaceAllUsesWith(view.getResult());
+}
+
+Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp direction, Value slice,
+                                          OpBuilder &builder) {
+  readMatrix(builder, direction, slice, 0);
+  // The matrices of other ranks have the same launches, which are dead now.
+  UpdateOp update = table.updateOf(bucket.members.front());
+  OpBuilder atUpdate(update);
+  SmallVector<Value> parts{update.getGradient()};
+  SmallVector<int64_t> starts{0};
+  auto type = cast<RankedTensorType>(slice.getType());
+  const int64_t elements = cast<RankedTensorType>(parts[0].getType()).getNumElements();
+  if (const int64_t gap = type.getNumElements() - elements; gap > 0) {
+    parts.push_back(zeros(atUpdate, gap, type.getElementType()));
+    inEpilogue(parts.back().getDefiningOp());
+    starts.push_back(elements);
+  }
+  return inEpilogue(BucketOp::create(atUpdate, step.getLoc(), type, parts, starts));
+}
+
 Value GradientPartitioner::replaceByMatrices(const Bucket &bucket, Value gradient) {
   SmallVector<LaunchOp> launches =
       llvm::map_to_vector(bucket.members, [&](ParameterOp member) { return directionOf(member); });
   OpBuilder builder(*llvm::min_element(
       launches, [&](LaunchOp a, LaunchOp b) { return positions.lookup(a) < positions.lookup(b); }));
   Value whole = launchDirection(builder, bucket, launches.front(), gradient);
+  llvm::for_each(launches, eraseWrites);
   auto all = RankedTensorType::get({bucket.elements}, builder.getF32Type());
+  if (whole.getType() != all && bucket.hasOwners(ranks))
+    return replaceByOwned(bucket, launches.front(), whole, builder);
   if (whole.getType() != all) {
     auto gather = inEpilogue(AllGatherOp::create(builder, step.getLoc(), all, whole, bucket.group));
     gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".direction"));
@@ -77,14 +116,7 @@ Value GradientPartitioner::replaceByMatrices(const Bucket &bucket, Value gradien
   }
   for (auto [parameter, launch] : llvm::zip_equal(bucket.members, launches)) {
     ParameterOp member = parameter;
-    Operation *shaped = *launch.getResults().back().user_begin();
-    auto view = inEpilogue(MemberOp::create(builder, member.getLoc(),
-                                            cast<RankedTensorType>(shaped->getResult(0).getType()),
-                                            whole, member.getStartAttr()));
-    shaped->getResult(0).replaceAllUsesWith(view.getResult());
-    for (Value state : launch.getResults().drop_back())
-      for (Operation *write : usersOf(state))
-        write->erase();
+    readMatrix(builder, launch, whole, *member.getStart());
   }
   return collectSteps(bucket);
 }

@@ -1,6 +1,7 @@
 //===- AssignBuckets.cpp - assign parameters to buckets -------------------===//
 
 #include "dialects/Zero/Part.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
@@ -34,6 +35,8 @@ public:
       positions[&op] = position++;
       if (auto update = dyn_cast<UpdateOp>(op))
         updates[update.getParameterAttr().getAttr()] = numberOf(update);
+      if (auto gradient = dyn_cast<GradientOp>(op); gradient && isReadByDirection(gradient))
+        matrices.insert(gradient.getParameterAttr().getAttr());
     }
     for (auto &[symbol, use] : uses)
       if (!use.forward.empty())
@@ -69,10 +72,19 @@ public:
     item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
                 readInBackward * 2 + parameter.getFrozen();
     item.alone = isUsedFarApart(use) || partOf(parameter);
+    item.isOwnable = matrices.contains(parameter.getSymNameAttr());
     return item;
   }
 
 private:
+  /// Whether an optimizer of matrices updates the parameter of `gradient`.
+  static bool isReadByDirection(GradientOp gradient) {
+    return llvm::any_of(gradient->getUsers(), [](Operation *user) {
+      auto isDirection = [](Operation *op) { return op->hasAttr(kDirectionAttr); };
+      return isDirection(user) || (isReshape(user) && llvm::any_of(user->getUsers(), isDirection));
+    });
+  }
+
   /// A number for each type, by first use: reproducible, unlike a pointer.
   uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
 
@@ -102,6 +114,7 @@ private:
   llvm::DenseMap<Type, uint64_t> numbers;
   std::map<std::vector<const void *>, uint64_t> waysToUpdate; // only looked up, never walked
   llvm::DenseMap<StringAttr, uint64_t> updates;
+  llvm::DenseSet<StringAttr> matrices; ///< that an optimizer of matrices updates
 };
 
 /// Buckets become symbols, whose names contain their numbers.
@@ -178,11 +191,24 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     for (ParameterOp parameter : parameters)
       items.push_back(builder.build(parameter));
     const PlanAttr plan = planOf(module);
-    planning::Buckets buckets = planning::planBuckets(
-        items, ranks.getInt(), plan ? plan.getBucketBytes() : limit, alignmentOf(module, symbols));
+    const int64_t most = plan ? plan.getBucketBytes() : limit;
+    planning::Buckets buckets =
+        planning::planBuckets(items, ranks.getInt(), most, alignmentOf(module, symbols),
+                              findOwners(module, items, ranks.getInt(), most));
     write(module, symbols, parameters, buckets);
     if (plan && plan.getOptimizerHost() > 0)
       fillHost(module, symbols, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
+  }
+
+  /// Owners of matrices where states are sharded. Below stage 2 each rank has all gradients until
+  /// the update, so buckets of many layers need no more memory.
+  static std::vector<int64_t> findOwners(ModuleOp module,
+                                         const std::vector<planning::BucketItem> &items,
+                                         int64_t ranks, int64_t limit) {
+    const auto stage = module->getAttrOfType<IntegerAttr>(kStageAttr);
+    if (!stage || stage.getInt() == 0)
+      return {};
+    return planning::groupByOwner(items, ranks, stage.getInt() == 1 ? INT64_MAX : limit);
   }
 
   static void write(ModuleOp module, const SymbolTable &symbols, ArrayRef<ParameterOp> parameters,
