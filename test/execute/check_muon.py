@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 from zero_test import (Checks, Graph, certificate, check_refused, read_safetensors, relative,
                        run_tool)
@@ -84,6 +86,39 @@ def check_first_step(checks, data, work):
             start = still.weights[name].astype(np.float64)
             error = relative(moved.weights[name] - start, step)
             checks.that(error <= 1e-3, f"{flags}: {name} moved otherwise by {error:.1e}")
+
+
+def check_experts(checks, work):
+    """Weights of batched experts are a matrix for each."""
+    work.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(0)
+    weights = {"experts.w": random.normal(0, 0.1, (3, 16, 8)),
+               "head.w": random.normal(0, 0.1, (8, 5))}
+    nodes = [helper.make_node("Expand", ["x", "shape"], ["copies"]),
+             helper.make_node("MatMul", ["copies", "experts.w"], ["y"]),
+             helper.make_node("ReduceMean", ["y", "axes"], ["mean"], keepdims=0),
+             helper.make_node("MatMul", ["mean", "head.w"], ["scores"]),
+             helper.make_node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["loss"])]
+    constants = {"shape": np.array([3, 4, 16]), "axes": np.array([0])}
+    initializers = [numpy_helper.from_array(v.astype(np.float32), k) for k, v in weights.items()]
+    initializers += [numpy_helper.from_array(v, k) for k, v in constants.items()]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16]),
+              helper.make_tensor_value_info("labels", TensorProto.INT64, [4])]
+    loss = helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])
+    graph = helper.make_graph(nodes, "experts", inputs, [loss], initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]),
+              work / "model.onnx")
+    np.savez(work / "data.npz", x=random.normal(size=(4, 16)).astype(np.float32),
+             labels=np.arange(4))
+    saved, gradients = work / "saved.safetensors", work / "gradients.safetensors"
+    run_tool("zero-run", work / "model.onnx", "--optimizer=muon", "--lr=0.02",
+             "--matrix-params=experts.w", f"--data={work / 'data.npz'}", "--steps=1",
+             f"--save={saved}", f"--dump-gradients={gradients}")
+    moves = read_safetensors(saved)["experts.w"] - weights["experts.w"].astype(np.float32)
+    for move, gradient in zip(moves, read_safetensors(gradients)["experts.w"].astype(np.float64)):
+        step = -0.02 * np.sqrt(2) * orthogonalised(gradient * (0.05 + 0.95 * 0.05))
+        error = relative(move, step)
+        checks.that(error <= 1e-3, f"an expert moved otherwise by {error:.1e}")
 
 
 def train_mlp(parameters, data, labels, steps, rate):
@@ -290,6 +325,7 @@ def main():
     check_curves(checks, data, work)
     check_exact(checks, data, work / "exact")
     check_first_step(checks, data, work / "first")
+    check_experts(checks, work / "experts")
     check_stages(checks, data, work / "stages")
     check_resumed(checks, data, work / "resumed")
     check_skipped(checks, data, work / "skipped")

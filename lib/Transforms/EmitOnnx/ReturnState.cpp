@@ -7,6 +7,7 @@
 #include "zero/Programs/Linalg/LinalgNodes.h"
 #include "zero/Transforms/EmitOnnx/Passes.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -236,6 +237,11 @@ LogicalResult StateReturner::rewrite(Operation &op) {
         if (!value)
           return op.emitError() << "expected a member of a bucket of tensors";
         return replace(&op, value), success();
+      })
+      .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp>([&](auto view) {
+        NodeBuilder nodes = nodesAt(&op);
+        auto shape = cast<RankedTensorType>(view.getResultType()).getShape();
+        return replace(&op, nodes.reshape(view.getSrc(), shape)), success();
       })
       .Case([&](ReadOp read) {
         Value first = reads.lookup(read.getSymbol());
