@@ -10,8 +10,9 @@ llvm::ArrayRef<PrecisionChange> precisionChanges() {
   // docs/guides/precision.md has what they change of losses.
   static constexpr PrecisionChange changes[] = {
       {"frozen", "frozen-precision", "bf16"}, {"grads", "grad-precision", "bf16"},
-      {"state", "state-precision", "bf16"},   {"state", "state-precision", "8bit"},
-      {"masters", "master-weights", "none"},  {"state", "state-precision", "4bit"}};
+      {"state", "state-precision", "bf16"},   {"frozen", "frozen-precision", "int8"},
+      {"state", "state-precision", "8bit"},   {"masters", "master-weights", "none"},
+      {"state", "state-precision", "4bit"},   {"frozen", "frozen-precision", "nf4"}};
   return changes;
 }
 

@@ -99,8 +99,8 @@ FLAGS = {
     "allow_precision": Flag(
         "allow-precision", "text", "SUBJECT:precision,...",
         "with a budget: precisions that may be used if no plan fits without them, those that "
-        "change numbers least first: frozen:bf16, grads:bf16, state:bf16, state:8bit, "
-        "masters:none or state:4bit"),
+        "change numbers least first: frozen:bf16, grads:bf16, state:bf16, frozen:int8, "
+        "state:8bit, masters:none, state:4bit or frozen:nf4"),
     "alpha": Flag(
         "alpha", "number", "number",
         "decay rate of the mean of squares: rmsprop (0.99)"),
@@ -168,8 +168,9 @@ FLAGS = {
         "freeze-all-but", "text", "pattern,...",
         "train only the parameters that match these globs"),
     "frozen_precision": Flag(
-        "frozen-precision", "word", "bf16|fp16",
-        "store frozen parameters in 16 bits: bf16 or fp16 (like the other parameters)"),
+        "frozen-precision", "word", "bf16|fp16|nf4|int8|fp8",
+        "store frozen parameters in 16 bits, bf16 or fp16, or their matrices in blocks of codes "
+        "of 4 or 8 bits, nf4, int8 or fp8, the others in 16 bits (like the other parameters)"),
     "grad_precision": Flag(
         "grad-precision", "word", "f32|bf16",
         "how sums of gradients over micro-batches are stored: f32, or bf16, rounded at random "
@@ -465,7 +466,7 @@ class Flags(TypedDict, total=False):
     forward_only: bool
     freeze: Any
     freeze_all_but: Any
-    frozen_precision: Literal["bf16", "fp16"]
+    frozen_precision: Literal["bf16", "fp16", "nf4", "int8", "fp8"]
     grad_precision: Literal["f32", "bf16"]
     grad_reduce: Literal["last", "each"]
     host_budget: Union[int, str]

@@ -99,7 +99,8 @@ def check_refused(checks, model):
             ([budget], "no plan fits"),
             (["--allow-precision=state:8bit"], "--allow-precision=state:8bit has no effect with no budget"),
             ([budget, "--allow-precision=state:7bit"], "expected one of frozen:bf16, grads:bf16, "
-             "state:bf16, state:8bit, masters:none, state:4bit, got 'state:7bit'"),
+             "state:bf16, frozen:int8, state:8bit, masters:none, state:4bit, frozen:nf4, "
+             "got 'state:7bit'"),
             ([budget, "--forward-only", "--allow-precision=state:8bit"], "--forward-only")):
         code, text = zeroc(model, *flags)
         checks.that(code == 1 and words in text, f"{flags}: exit {code}: {text}")

@@ -170,7 +170,7 @@ struct PlanOptions : Group {
       appliesIf(needs::training, needs::budget).checked(valid::allowPrecision),
       llvm::cl::desc("with a budget: precisions that may be used if no plan fits without them, "
                      "those that change numbers least first: frozen:bf16, grads:bf16, state:bf16, "
-                     "state:8bit, masters:none or state:4bit"),
+                     "frozen:int8, state:8bit, masters:none, state:4bit or frozen:nf4"),
       llvm::cl::value_desc("SUBJECT:precision,...")};
   Option<double> offloadGain{
       parent, "offload-gain",
