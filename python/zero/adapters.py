@@ -51,7 +51,8 @@ def digests_of(array, dtype):
     return list(dict.fromkeys(digests))
 
 
-def _is_one_of(array, dtype, digests):
+def is_one_of(array, dtype, digests):
+    """Whether a saved tensor has the values of one of `digests`, as digests_of() makes them."""
     values = _floats(array, dtype)
     return _digest(values) in digests or _head_digest(values) in digests
 
@@ -65,7 +66,7 @@ def _check_base(state, tensors, weights):
             continue
         if name not in tensors:
             differences.append(f"'{name}' is missing, so that it cannot be compared")
-        elif not _is_one_of(*tensors[name], digests):
+        elif not is_one_of(*tensors[name], digests):
             differences.append(f"'{name}' was changed")
     if differences:
         raise ExportError(

@@ -87,8 +87,23 @@ static std::string remedyFor(const Problems &problems) {
              : "";
 }
 
+/// Fails if bitsandbytes has stored a matrix of the file in codes of its own, which others beside
+/// it describe.
+static Status checkPlain(const WeightsFile &file) {
+  for (const auto &[name, get] : file.tensors())
+    for (const char *mark : {".quant_state.bitsandbytes__", ".SCB"})
+      if (const size_t at = name.find(mark); at != std::string::npos)
+        return fail(
+            ZERO_RT_UNSUPPORTED,
+            "bitsandbytes has stored %s in blocks of codes; save the model with its elements "
+            "(model.dequantize() of transformers), and compile with --frozen-precision",
+            quoted(name.substr(0, at)).c_str());
+  return {};
+}
+
 Status planWeights(const proto::Program &program, const WeightsFile &file, bool partial,
                    bool verbose, WeightsPlan &plan) {
+  ZERO_RT_TRY(checkPlain(file));
   Problems problems(verbose);
   Finder finder(file);
   for (const proto::Tensor &tensor : program.tensors()) {

@@ -14,7 +14,8 @@ import onnx
 import onnx.numpy_helper
 
 from zero import blocks
-from zero_test import Checks, Graph, Plan, read_safetensors, run_tool
+from zero.adapters import digests_of, is_one_of
+from zero_test import Checks, Graph, Plan, check_refused, read_safetensors, run_tool
 
 TRAINED = {"gpt2-tiny": "--freeze-all-but=*.ln_*,*.bias", "llama-tiny": "--freeze-all-but=*norm*"}
 ADAMW = ["--optimizer=adamw"]
@@ -105,6 +106,8 @@ def check_errors(checks, graph, names):
             checks.that(error <= most, f"{precision}: {name} is off by {error:.3f} of its block")
             checks.that(np.array_equal(blocks.decode(value, precision, value.size), got.reshape(-1)),
                         f"{precision}: zero.blocks has other values of {name}")
+            checks.that(is_one_of(coded[name], "float32", digests_of(initial[name], "float32")),
+                        f"{precision}: {name} is not known as stored in blocks")
 
 
 def check_bytes(checks, graph, names):
@@ -131,6 +134,9 @@ def check_files(checks, graph, coded, names):
     first, second = (graph.run(executable, 1, "--lr=1e-3", *more)
                      for more in ([], [f"--weights={start}"]))
     checks.that(first.same_bits(second), "a file of weights is encoded otherwise")
+    np.savez(start, **original, **{f"{names[0]}.quant_state.bitsandbytes__nf4": np.zeros(8, np.uint8)})
+    check_refused(checks, "codes of bitsandbytes", [f"bitsandbytes has stored '{names[0]}' in blocks"],
+                  "zero-run", executable, graph.data_flag, "--steps=1", f"--weights={start}")
     folder = graph.work / "checkpoints"
     shutil.rmtree(folder, ignore_errors=True)
     graph.run(executable, 3, "--lr=1e-3", f"--save-state={folder}")

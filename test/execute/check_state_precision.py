@@ -184,10 +184,10 @@ def check_errors(checks, data):
             (["--state-precision=6bit"], "expected f32, bf16, 8bit or 4bit"),
             (["--state-precision=momentum=8bit"], "expected a state of adamw, which has exp_avg, exp_avg_sq"),
             (["--state-precision=8bit", "--optimizer=lamb"], "updates each element by itself, got lamb"),
-            (["--precision=fp16", "--master-weights=none"], "expected --precision=bf16, got f16"),
-            (["--master-weights=none"], "--master-weights has no effect"),
+            (["--precision=fp16", "--master-weights=none"], "expected --precision=bf16, got 'f16'"),
+            (["--master-weights=none"], "--master-weights=none has no effect"),
             ([*ROUNDED, "--optimizer=lamb"], "updates each element by itself, got lamb")):
-        check_refused(checks, " ".join(flags), words, "zeroc", model, "--plan-only", *flags)
+        check_refused(checks, " ".join(flags), [words], "zeroc", model, "--plan-only", *flags)
 
 
 def main():

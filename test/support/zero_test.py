@@ -178,6 +178,7 @@ class Checks:
 def check_refused(checks, label, words, *command, timeout=300, notes=False):
     """The command exits with code 1 and one error line that contains all of `words`. With `notes`,
     these may be in the lines of notes that follow."""
+    assert not isinstance(words, str), f"{label}: expected a list of words, got '{words}'"
     done = subprocess.run([str(a) for a in command], capture_output=True, text=True,
                           timeout=timeout)
     lines = [line for line in done.stderr.splitlines() if "warning:" not in line]

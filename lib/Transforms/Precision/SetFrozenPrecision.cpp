@@ -140,9 +140,10 @@ void SetFrozenPrecision::report(func::FuncOp step, unsigned coded, unsigned narr
   StringRef word = wordOf(precision.getValue());
   std::string text;
   if (coded > 0)
-    text = llvm::formatv("{0} frozen matrices are stored as {1} codes in blocks of {2}, and "
-                         "decoded before they are read",
-                         coded, word, kBlock);
+    text = llvm::formatv("{0} frozen {1} stored as {2} codes in blocks of {3}, and decoded before "
+                         "{4} read",
+                         coded, coded == 1 ? "matrix is" : "matrices are", word, kBlock,
+                         coded == 1 ? "it is" : "they are");
   if (narrowed > 0)
     text += llvm::formatv("{0}{1} frozen parameters are stored as {2}, and extended where they are "
                           "read",

@@ -35,15 +35,22 @@ std::string updateKernel(const zero::Optimizer &optimizer) {
   return text;
 }
 
+/// Returns the states among the arguments of the update kernel: an optimizer of matrices has
+/// advanced its own before.
+SmallVector<zero::ParameterState> statesOf(const zero::Optimizer &optimizer) {
+  return optimizer.isOfMatrices() ? SmallVector<zero::ParameterState>() : optimizer.states();
+}
+
 /// Returns the parameter and states after one update, which runs in pieces of `shard` elements.
 std::vector<std::vector<float>> update(Kernels &kernels, const zero::Optimizer &optimizer,
                                        int64_t shard) {
   std::vector<std::vector<float>> values;
-  for (size_t i = 0; i < 1 + optimizer.states().size(); ++i) {
+  const SmallVector<zero::ParameterState> states = statesOf(optimizer);
+  for (size_t i = 0; i < 1 + states.size(); ++i) {
     values.push_back(numbers(kLength, i));
     // A sum or a mean of squares is never negative.
-    const bool isOfSquares = i > 0 && llvm::is_contained({"exp_avg_sq", "square_avg", "sum"},
-                                                         optimizer.states()[i - 1].suffix);
+    const bool isOfSquares =
+        i > 0 && llvm::is_contained({"exp_avg_sq", "square_avg", "sum"}, states[i - 1].suffix);
     for (float &value : values.back())
       value = isOfSquares ? std::abs(value) : value;
   }
