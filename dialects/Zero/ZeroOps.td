@@ -27,7 +27,8 @@ def Zero_Condition : Type<CPred<"$_self == ::mlir::RankedTensorType::get({}, "
 // State: symbols that outlive the step
 //===----------------------------------------------------------------------===//
 
-def Zero_ParameterOp : Zero_Op<"parameter", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Zero_ParameterOp
+    : Zero_Op<"parameter", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Declare a tensor of the model that training changes";
   let description = [{
     Initial values are bytes of a file (`data`), one value for all elements (`splat`), or drawn

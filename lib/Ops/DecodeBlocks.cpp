@@ -85,11 +85,7 @@ private:
                        shaped({blocks, 2, size / 2}),
                        [&](ImplicitLocOpBuilder &s, ValueRange each) {
                          Value half = linalg::IndexOp::create(s, 1);
-                         half = arith::IndexCastOp::create(s, s.getI8Type(), half);
-                         Value four = constant(s, s.getI8Type(), 4);
-                         Value shift = arith::MulIOp::create(s, half, four);
-                         Value code = arith::ShRUIOp::create(s, each[0], shift);
-                         code = arith::AndIOp::create(s, code, constant(s, s.getI8Type(), 15));
+                         Value code = stored::codeOfHalf(s, s.getLoc(), each[0], half);
                          return numberOf(s, code, each[1]);
                        });
   }

@@ -136,16 +136,8 @@ linalg::GenericOp StoredUpdateBuilder::loop(
 }
 
 Value StoredUpdateBuilder::decode(OpBuilder &b, const State &state, Value code, Value scale) const {
-  Type i32 = b.getI32Type();
-  code = arith::ExtUIOp::create(b, loc, i32, code);
-  if (state.form.bits == 4) {
-    auto number = [&](int64_t value) {
-      return arith::ConstantOp::create(b, loc, b.getIntegerAttr(i32, value)).getResult();
-    };
-    Value half = arith::IndexCastOp::create(b, loc, i32, linalg::IndexOp::create(b, loc, 1));
-    Value shift = arith::MulIOp::create(b, loc, half, number(4));
-    code = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, code, shift), number(15));
-  }
+  code = state.form.bits == 4 ? stored::codeOfHalf(b, loc, code, linalg::IndexOp::create(b, loc, 1))
+                              : arith::ExtUIOp::create(b, loc, b.getI32Type(), code).getResult();
   return stored::decode(b, loc, state.table, code, scale);
 }
 

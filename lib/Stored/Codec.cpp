@@ -23,6 +23,18 @@ Value decode(OpBuilder &builder, Location loc, Value table, Value code, Value sc
   return arith::MulFOp::create(builder, loc, number, scale);
 }
 
+Value codeOfHalf(OpBuilder &builder, Location loc, Value byte, Value half) {
+  Type i32 = builder.getI32Type();
+  auto number = [&](int64_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(i32, value)).getResult();
+  };
+  Value both = arith::ExtUIOp::create(builder, loc, i32, byte);
+  Value which = arith::IndexCastOp::create(builder, loc, i32, half);
+  Value shift = arith::MulIOp::create(builder, loc, which, number(4));
+  Value shifted = arith::ShRUIOp::create(builder, loc, both, shift);
+  return arith::AndIOp::create(builder, loc, shifted, number(15));
+}
+
 namespace {
 /// Arithmetic on f32 and i32 with constants.
 class Numbers {

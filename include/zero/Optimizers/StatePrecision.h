@@ -4,17 +4,12 @@
 #define ZERO_OPTIMIZERS_STATEPRECISION_H
 
 #include "zero/Optimizers/Optimizer.h"
+#include "zero/Stored/CodeTable.h"
 
 namespace zero {
 
-/// Tensors with fewer elements keep f32 states: they are few bytes, and often norms and biases.
-inline constexpr int64_t kLeastCodedElements = 4096;
-
 /// Elements of the largest blocks.
 inline constexpr int64_t kLargestBlock = 256;
-
-/// The name of the scales of a state is that of its codes and this.
-inline constexpr llvm::StringLiteral kScaleSuffix = ".scale";
 
 /// The requested precision of states, of all or by name.
 class StatePrecision {

@@ -11,6 +11,16 @@
 
 #include <vector>
 
+namespace zero {
+
+/// Tensors with fewer elements have no codes: they are few bytes, and often norms and biases.
+inline constexpr int64_t kLeastCodedElements = 4096;
+
+/// The name of scales is that of their codes and this.
+inline constexpr llvm::StringLiteral kScaleSuffix = ".scale";
+
+} // namespace zero
+
 namespace zero::stored {
 
 /// The map `map` of codes of `bits`, 8 or 4.

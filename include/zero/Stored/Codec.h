@@ -20,6 +20,10 @@ mlir::Value buildTable(mlir::OpBuilder &builder, mlir::Location loc, const CodeT
 mlir::Value decode(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value table,
                    mlir::Value code, mlir::Value scale);
 
+/// The code (i32) of 4 bits in half `half` (index, 0 the low one) of `byte` (i8).
+mlir::Value codeOfHalf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value byte,
+                       mlir::Value half);
+
 /// The code (i32) whose number is nearest to `value` times `inverse`, that of the scale of its
 /// block, both f32. NaN has some code.
 mlir::Value encode(mlir::OpBuilder &builder, mlir::Location loc, const CodeTable &table,

@@ -3,6 +3,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/OpTable.h"
 #include "zero/Ops/Tables.h"
+#include "zero/Stored/CodeTable.h"
 #include "zero/Transforms/Precision/HalfFloats.h"
 #include "zero/Transforms/Precision/Passes.h"
 
@@ -37,9 +38,8 @@ static void narrowViews(Value value, FloatType narrow) {
         narrowViews(node.getOutputs().front(), narrow);
 }
 
-/// Elements of a matrix below which codes save too little to be worth a kernel that decodes them,
-/// and those of a block, as in bitsandbytes.
-static constexpr int64_t kLeastElements = 4096, kBlock = 64;
+/// Elements of a block, as in bitsandbytes.
+static constexpr int64_t kBlock = 64;
 
 static CodeMap mapOf(FrozenPrecision precision) {
   return precision == FrozenPrecision::NF4    ? CodeMap::NormalFloat
@@ -110,10 +110,11 @@ unsigned SetFrozenPrecision::planBlocks(func::FuncOp step) {
     RankedTensorType type = parameter.getTensorType();
     const int64_t elements = type.getNumElements();
     if (!parameter.getFrozen() || !isa<FloatType>(type.getElementType()) || type.getRank() < 2 ||
-        elements < kLeastElements || elements % kBlock != 0 ||
+        elements < kLeastCodedElements || elements % kBlock != 0 ||
         !ofProducts.lookup(parameter.getSymNameAttr()))
       continue;
-    auto scales = FlatSymbolRefAttr::get(&getContext(), parameter.getSymName().str() + ".scale");
+    auto scales =
+        FlatSymbolRefAttr::get(&getContext(), (parameter.getSymName() + kScaleSuffix).str());
     const unsigned bits = precision == FrozenPrecision::NF4 ? 4 : 8;
     parameter.setBlocksAttr(BlocksAttr::get(&getContext(), bits, kBlock, mapOf(precision), scales));
     ++count;

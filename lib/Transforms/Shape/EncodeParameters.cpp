@@ -6,6 +6,7 @@
 #include "zero/Analysis/StepOps.h"
 #include "zero/Ops/NodeBuilder.h"
 #include "zero/Ops/Tables.h"
+#include "zero/Stored/CodeTable.h"
 #include "zero/Transforms/Shape/Passes.h"
 
 using namespace mlir;
@@ -61,7 +62,7 @@ void ParameterEncoder::encode() {
   const int64_t count = llvm::divideCeil(elements, blocks.getSize());
   auto bytes = [&](int64_t size) { return RankedTensorType::get({size}, builder.getI8Type()); };
   auto floats = [&](int64_t size) { return RankedTensorType::get({size}, builder.getF32Type()); };
-  const std::string name = blocks.getScales().getValue().str(), second = name + ".scale";
+  const std::string name = blocks.getScales().getValue().str(), second = name + kScaleSuffix.str();
   scales = addScales(builder, name, bytes(count));
   scales.setDecodedAttr(TypeAttr::get(floats(count)));
   scales.setBlocksAttr(BlocksAttr::get(context, 8, kScalesOfBlock, CodeMap::Dynamic,
