@@ -177,27 +177,18 @@ Status CheckpointReader::readElements(const LoadPlan &plan, const SavedSource &s
     convertFloats(source.dtype, bytes.data(), ZERO_RT_F32, elements.data(), count);
     return {};
   }
-  const uint64_t first = begin / codes.size, blocks = (begin + count - 1) / codes.size - first + 1;
-  const uint64_t all = std::min(blocks * codes.size, source.elements - first * codes.size);
-  std::vector<uint8_t> bytes(all / codes.perByte());
-  std::vector<float> scales(blocks);
-  float mean = 0;
-  auto readFloats = [&](uint64_t from, uint64_t number, float *to) {
-    return readRuns(source.scales, sizeof(float), from, number, reinterpret_cast<char *>(to));
+  auto readCodes = [&](uint64_t from, uint64_t number, uint8_t *bytes) {
+    return readRuns(source.values, 1, from, number, reinterpret_cast<char *>(bytes));
   };
-  ZERO_RT_TRY(readRuns(source.values, 1, first * codes.blockBytes(), bytes.size(),
-                       reinterpret_cast<char *>(bytes.data())));
-  if (source.codedScales)
-    ZERO_RT_TRY(readElements(plan, plan.sources[*source.codedScales], first, blocks, scales));
-  else
-    ZERO_RT_TRY(readFloats(first, blocks, scales.data()));
-  if (source.hasMean)
-    ZERO_RT_TRY(readFloats(codes.blocksOf(source.elements), 1, &mean));
-  elements.resize(all);
-  decodeBlocks(codes, bytes.data(), scales.data(), mean, all, elements.data());
-  elements.erase(elements.begin(), elements.begin() + std::ptrdiff_t(begin - first * codes.size));
-  elements.resize(count);
-  return {};
+  auto readScales = [&](uint64_t from, uint64_t number, std::vector<float> &scales) {
+    if (source.codedScales)
+      return readElements(plan, plan.sources[*source.codedScales], from, number, scales);
+    scales.resize(number);
+    return readRuns(source.scales, sizeof(float), from, number,
+                    reinterpret_cast<char *>(scales.data()));
+  };
+  return decodeRange(codes, source.elements, source.hasMean, begin, count, readCodes, readScales,
+                     elements);
 }
 
 /// Writes all of `bytes`.

@@ -37,6 +37,24 @@ void decodeBlocks(const Codes &codes, const uint8_t *bytes, const float *scales,
   }
 }
 
+Status decodeRange(const Codes &codes, uint64_t all, bool hasMean, uint64_t begin, uint64_t count,
+                   const ReadCodes &readCodes, const ReadScales &readScales,
+                   std::vector<float> &elements) {
+  const uint64_t first = begin / codes.size, blocks = (begin + count - 1) / codes.size - first + 1;
+  const uint64_t start = first * codes.size, whole = std::min(blocks * codes.size, all - start);
+  std::vector<uint8_t> bytes(whole / codes.perByte());
+  std::vector<float> scales, mean{0};
+  ZERO_RT_TRY(readCodes(first * codes.blockBytes(), bytes.size(), bytes.data()));
+  ZERO_RT_TRY(readScales(first, blocks, scales));
+  if (hasMean)
+    ZERO_RT_TRY(readScales(codes.blocksOf(all), 1, mean));
+  elements.resize(whole);
+  decodeBlocks(codes, bytes.data(), scales.data(), mean.front(), whole, elements.data());
+  elements.erase(elements.begin(), elements.begin() + std::ptrdiff_t(begin - start));
+  elements.resize(count);
+  return {};
+}
+
 BlockEncoder::BlockEncoder(Codes codes) : made(std::move(codes)) {
   const std::vector<float> &numbers = made.numbers;
   order.resize(numbers.size());

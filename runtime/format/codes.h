@@ -7,8 +7,10 @@
 #define RUNTIME_FORMAT_CODES_H
 
 #include "runtime/format/executable.pb.h"
+#include "runtime/support/status.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace zero::rt {
@@ -36,6 +38,15 @@ Codes codesOf(const proto::Tensor &tensor);
 /// each.
 void decodeBlocks(const Codes &codes, const uint8_t *bytes, const float *scales, float mean,
                   uint64_t count, float *elements);
+
+/// Reads bytes of codes, and decoded scales, of which the one behind all blocks is the mean.
+using ReadCodes = std::function<Status(uint64_t begin, uint64_t count, uint8_t *bytes)>;
+using ReadScales = std::function<Status(uint64_t begin, uint64_t count, std::vector<float> &)>;
+
+/// Decodes elements [begin, begin + count) of `all`. Of these, whole blocks are read.
+Status decodeRange(const Codes &codes, uint64_t all, bool hasMean, uint64_t begin, uint64_t count,
+                   const ReadCodes &readCodes, const ReadScales &readScales,
+                   std::vector<float> &elements);
 
 /// Encodes elements.
 class BlockEncoder {

@@ -66,22 +66,18 @@ Status SessionWeights::decode(int index, uint64_t begin, uint64_t count,
     return readStored(index, {begin * sizeof(float), count * sizeof(float)}, elements.data());
   }
   const Codes codes = codesOf(tensor);
-  const uint64_t first = begin / codes.size, last = (begin + count - 1) / codes.size;
   const uint64_t all = bytesOf(tensor) / sizeOf(valueTypeOf(tensor).dtype);
-  const uint64_t decoded = std::min((last + 1) * codes.size, all) - first * codes.size;
-  std::vector<uint8_t> bytes((decoded + codes.perByte() - 1) / codes.perByte());
-  ZERO_RT_TRY(readStored(index, {first * codes.blockBytes(), bytes.size()}, bytes.data()));
-  const int scalesIndex = indexOf(tensor.blocks().scales());
-  const uint64_t blocks = codes.blocksOf(all);
-  std::vector<float> scales, mean{0};
-  ZERO_RT_TRY(decode(scalesIndex, first, last - first + 1, scales));
-  if (elementsOf(tables().tensors(scalesIndex).shape()) > blocks)
-    ZERO_RT_TRY(decode(scalesIndex, blocks, 1, mean));
-  elements.resize(decoded);
-  decodeBlocks(codes, bytes.data(), scales.data(), mean.front(), decoded, elements.data());
-  elements.erase(elements.begin(), elements.begin() + std::ptrdiff_t(begin - first * codes.size));
-  elements.resize(count);
-  return {};
+  const int scales = indexOf(tensor.blocks().scales());
+  const bool hasMean = elementsOf(tables().tensors(scales).shape()) > codes.blocksOf(all);
+  return decodeRange(
+      codes, all, hasMean, begin, count,
+      [&](uint64_t from, uint64_t number, uint8_t *bytes) {
+        return readStored(index, {from, number}, bytes);
+      },
+      [&](uint64_t from, uint64_t number, std::vector<float> &values) {
+        return decode(scales, from, number, values);
+      },
+      elements);
 }
 
 Status SessionWeights::read(const std::string &name, const ValueRange &range,
