@@ -12,23 +12,30 @@ using namespace mlir;
 
 namespace zero {
 
-/// What the codes of states are stored as, by the symbols that hold them: the buffers of their
-/// buckets, or the states themselves. Scales count with the codes that they belong to.
-static llvm::DenseMap<StringAttr, std::string> namesOfCodes(ModuleOp module) {
-  llvm::DenseMap<StringAttr, std::string> names;
-  const SymbolTable symbols(module);
-  auto holderOf = [](StateOp state) {
-    return state.getHomeAttr() ? state.getHomeAttr().getAttr() : state.getSymNameAttr();
-  };
-  for (auto state : module.getOps<StateOp>()) {
-    BlocksAttr blocks = state.getBlocksAttr();
-    if (!blocks)
-      continue;
-    std::string name = llvm::formatv("{0}-bit blocks of {1}", blocks.getBits(), blocks.getSize());
-    names[holderOf(symbols.lookup<StateOp>(blocks.getScales().getAttr()))] = name;
-    names[holderOf(state)] = std::move(name);
+/// By the symbols that hold codes and scales, what elements are stored as.
+using CodeNames = llvm::DenseMap<StringAttr, std::string>;
+
+/// Calls `name` what holds `codes`, a state or a parameter, and its scales, which may have codes,
+/// too: the buffer of its bucket, or the tensor itself.
+template <typename Op>
+static void nameCodes(Op codes, const SymbolTable &symbols, const std::string &name,
+                      CodeNames &names) {
+  names[codes.getHomeAttr() ? codes.getHomeAttr().getAttr() : codes.getSymNameAttr()] = name;
+  if (BlocksAttr blocks = codes.getBlocksAttr())
+    nameCodes(symbols.lookup<Op>(blocks.getScales().getAttr()), symbols, name, names);
+}
+
+/// Names the states or parameters of `module` that are in blocks. Scales count with the codes that
+/// they belong to.
+template <typename Op>
+static void nameAll(ModuleOp module, const SymbolTable &symbols, CodeNames &names) {
+  for (auto op : module.getOps<Op>()) {
+    BlocksAttr blocks = op.getBlocksAttr();
+    const bool isScales = std::is_same_v<Op, ParameterOp> && op.getOf();
+    if (blocks && !isScales)
+      nameCodes(op, symbols,
+                llvm::formatv("{0}-bit blocks of {1}", blocks.getBits(), blocks.getSize()), names);
   }
-  return names;
 }
 
 /// The type of the elements of the persistent `symbol`.
@@ -40,7 +47,10 @@ static std::string elementTypeOf(Operation *symbol) {
 }
 
 SmallVector<StoredBytes> bytesByStoredType(ModuleOp module, const Storage &storage) {
-  const llvm::DenseMap<StringAttr, std::string> codes = namesOfCodes(module);
+  const SymbolTable symbols(module);
+  CodeNames codes;
+  nameAll<StateOp>(module, symbols, codes);
+  nameAll<ParameterOp>(module, symbols, codes);
   std::map<std::pair<Usage, std::string>, int64_t> bytes;
   for (const Root &root : storage.roots()) {
     if (!root.symbol || root.usage == Usage::Working)
