@@ -8,16 +8,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
 
 from zero_test import Checks, Graph, Plan
 
 FLAGS = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
-
-
-def initializers(graph):
-    model = onnx.load(graph.folder / "model.onnx")
-    return {i.name: onnx.numpy_helper.to_array(i) for i in model.graph.initializer}
 
 
 def check_frozen(checks, graph, patterns, stage, ranks):
@@ -30,7 +24,7 @@ def check_frozen(checks, graph, patterns, stage, ranks):
     for name in result.gradients:
         error = np.abs(result.gradients[name] - graph.truth["grad." + name]).max()
         checks.that(error <= 1e-5, f"{label}: gradient of {name} off by {error:.1e}")
-    for name, value in initializers(graph).items():
+    for name, value in graph.initializers().items():
         if name in names:
             same = result.weights.get(name, np.zeros(0)).tobytes() == value.tobytes()
             checks.that(same == (name in frozen),

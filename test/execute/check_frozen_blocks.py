@@ -5,17 +5,16 @@ usage: check_frozen_blocks.py DATA WORK
 """
 
 import fnmatch
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
-import onnx.numpy_helper
 
 from zero import blocks
 from zero.adapters import digests_of, is_one_of
-from zero_test import Checks, Graph, Plan, check_refused, read_safetensors, run_tool
+from zero_test import Checks, Graph, Plan, check_refused, read_safetensors, run_tool, to_bf16
 
 TRAINED = {"gpt2-tiny": "--freeze-all-but=*.ln_*,*.bias", "llama-tiny": "--freeze-all-but=*norm*"}
 ADAMW = ["--optimizer=adamw"]
@@ -38,20 +37,9 @@ def is_decoded(values, truth, name):
             (np.abs(own - scales) <= second / 64).all())
 
 
-def initializers(graph):
-    """The tensors of the graph by name."""
-    return {t.name: onnx.numpy_helper.to_array(t)
-            for t in onnx.load(graph.folder / "model.onnx").graph.initializer}
-
-
 def is_frozen(graph, name):
     patterns = TRAINED[graph.name].split("=")[1].split(",")
     return not any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
-
-
-def to_bf16(values):
-    bits = values.astype(np.float32).view(np.uint32)
-    return ((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000).view(np.float32)
 
 
 def trained_of(graph, *flags, steps=STEPS, stage=0, ranks=1, run=()):
@@ -61,7 +49,7 @@ def trained_of(graph, *flags, steps=STEPS, stage=0, ranks=1, run=()):
 
 def check_values(checks, graph, truth):
     """Decoded values are those of bitsandbytes, and train as matrices that have these values."""
-    initial, plain = initializers(graph), trained_of(graph)
+    initial, plain = graph.initializers(), trained_of(graph)
     coded = trained_of(graph, "--frozen-precision=nf4")
     names = [name[:-len(".codes")] for name in truth if name.endswith(".codes")]
     for name in names:
@@ -97,7 +85,7 @@ def check_bits(checks, graph, precision, first):
 
 def check_errors(checks, graph, names):
     """Decoded elements are near the original ones, and those of the Python package."""
-    initial = initializers(graph)
+    initial = graph.initializers()
     for precision, most in LARGEST_ERROR.items():
         coded = trained_of(graph, f"--frozen-precision={precision}", steps=1).weights
         for name in names:
@@ -116,9 +104,15 @@ def check_bytes(checks, graph, names):
     for stage, ranks in ((0, 1), (3, 2)):
         coded, narrow = (Plan(graph, stage, ranks, *flags, f"--frozen-precision={p}").certificate
                          for p in ("nf4", "bf16"))
-        elements = sum(initializers(graph)[name].size for name in names)
+        elements = sum(graph.initializers()[name].size for name in names)
         saved = elements * (2 - 0.5 - 1 / 64)
         expected = narrow["parameters"] - saved / (ranks if stage == 3 else 1)
+        text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", *flags,
+                        f"--zero-stage={stage}", f"--ranks={ranks}", "--frozen-precision=nf4")
+        blocks_of_64 = re.search(r"parameters, 4-bit blocks of 64 +(\d+)", text)
+        least = elements * (0.5 + 1 / 64) / (ranks if stage == 3 else 1)
+        checks.that(blocks_of_64 and least <= int(blocks_of_64[1]) <= least * 1.1 + 512 * len(names)
+                    and ", i8 " not in text, f"bytes in blocks in {text}")
         more = 4 * 64 * len(names) + 64 * 8 * ranks  # the second scales, and padding
         checks.that(abs(coded["parameters"] - expected) <= more,
                     f"parameters take {coded['parameters']} bytes, not {expected}")
@@ -128,7 +122,7 @@ def check_files(checks, graph, coded, names):
     """Weights of a file are encoded as those of the model, and checkpoints convert."""
     flags = [*ADAMW, TRAINED[graph.name], "--frozen-precision=nf4"]
     start = graph.work / "start.npz"
-    original = {name: initializers(graph)[name] for name in coded.weights}
+    original = {name: graph.initializers()[name] for name in coded.weights}
     np.savez(start, **original)
     executable = graph.compile(3, 2, *flags)
     first, second = (graph.run(executable, 1, "--lr=1e-3", *more)

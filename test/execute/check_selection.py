@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
-from onnx import numpy_helper
 
-from zero_test import Checks, Failed, Graph, Plan, relative, run_tool
+from zero_test import Checks, Failed, Graph, Plan, relative, run_tool, to_bf16
 
 ADAMW = ["--optimizer=adamw", "--lr=1e-2", "--weight-decay=0.01"]
 SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
@@ -22,25 +20,13 @@ PREFIX = "model.base_model.model."
 TIED, ALIAS = PREFIX + "lm_head.weight", PREFIX + "transformer.wte.weight"
 
 
-def initializers(graph):
-    model = onnx.load(graph.folder / "model.onnx")
-    return {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
-
-
-def to_bf16(value):
-    """Rounds to nearest even; the result is f32."""
-    bits = value.astype(np.float32).view(np.uint32)
-    bits = bits + 0x7FFF + ((bits >> 16) & 1)
-    return (bits & 0xFFFF0000).view(np.float32)
-
-
 def rounded(value, precision):
     return to_bf16(value) if precision == "bf16" else value.astype(np.float16).astype(np.float32)
 
 
 def ways(graph):
     """Flags that select the same parameters."""
-    frozen = sorted(n for n in initializers(graph) if ".lora_" not in n)
+    frozen = sorted(n for n in graph.initializers() if ".lora_" not in n)
     return {"list": [f"--trainable={graph.folder / 'trainable.txt'}"],
             "frozen": [f"--freeze={','.join(frozen)}"],
             "all but": [f"--freeze-all-but={GLOB}"]}
@@ -95,7 +81,7 @@ def check_default(checks, graph):
 
 
 def check_frozen_precision(checks, graph, precision):
-    values, flags = initializers(graph), [*ADAMW, *ways(graph)["list"]]
+    values, flags = graph.initializers(), [*ADAMW, *ways(graph)["list"]]
     narrow = [*flags, f"--frozen-precision={precision}"]
     first = None
     for stage, ranks, more in [(s, r, []) for s in range(4) for r in (1, 2)] + [
@@ -127,7 +113,7 @@ def check_frozen_precision(checks, graph, precision):
 
 def check_weights(checks, graph):
     """A file may use any name of a tied weight, and may initialize a base of 16 bits."""
-    values = initializers(graph)
+    values = graph.initializers()
     flags = [*ADAMW, f"--freeze-all-but={GLOB}"]
     executable = graph.compile(3, 2, *flags, "--frozen-precision=bf16")
     expected = graph.run(executable, 3)

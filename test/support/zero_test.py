@@ -70,6 +70,12 @@ class Graph:
                        if k.startswith("input.")}
         self.write_inputs()
 
+    def initializers(self):
+        """The initial values of the model's parameters and constants, by name."""
+        import onnx.numpy_helper  # only some tests need it
+        return {tensor.name: onnx.numpy_helper.to_array(tensor)
+                for tensor in onnx.load(self.folder / "model.onnx").graph.initializer}
+
     def write_inputs(self):
         for key, value in self.inputs.items():
             np.save(self.work / f"{key}.npy", value)
@@ -188,6 +194,12 @@ def check_refused(checks, label, words, *command, timeout=300, notes=False):
                 f"{label}: {len(lines)} lines: {lines}")
     for word in words:
         checks.that(any(word in line for line in lines), f"{label}: '{word}' is not in {lines}")
+
+
+def to_bf16(values):
+    """Rounds to nearest even; the result is f32."""
+    bits = values.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000).view(np.float32)
 
 
 def relative(actual, expected):
