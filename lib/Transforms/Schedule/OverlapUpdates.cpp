@@ -38,7 +38,7 @@ public:
 private:
   bool isOffloaded(LaunchOp update) const;
   Operation *collect(Movable &movable);
-  Operation *collectInputs(Operation *op, Movable &movable, bool mayReduce);
+  Operation *collectInputs(Operation *op, Movable &movable, bool ofGradient);
   bool collectResults(Movable &movable);
   Operation *lastReader(StringRef bucket);
   void move(const Movable &movable, Operation *&at);
@@ -74,28 +74,29 @@ bool Overlapper::isOffloaded(LaunchOp update) const {
 }
 
 /// Collects the ops of the epilogue that `op` reads. Returns an op that must remain after all
-/// gradients, or null. A gradient may still have to be summed over ranks.
-Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool mayReduce) {
+/// gradients, or null. A gradient may still have to be summed over ranks; `op` is such a sum, or a
+/// view of one, if it is `ofGradient`.
+Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool ofGradient) {
   auto reader = dyn_cast<LaunchOp>(op);
   const std::optional<uint64_t> gradient = reader ? reader.getGradient() : std::nullopt;
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     Operation *producer = operand.getDefiningOp();
     if (!producer || producer->hasTrait<OpTrait::ConstantLike>())
       continue;
-    const bool isGradient = gradient == index;
+    const bool isGradient = ofGradient || gradient == index;
     if (!isIn(producer, Segment::Epilogue)) {
-      if (isGradient || mayReduce)
+      if (isGradient)
         movable.behind = producer;
       else if (!isa<ReadOp>(producer) && !isView(producer) && !isIn(producer, Segment::Prologue))
         return producer;
       continue;
     }
-    const bool reduces = isGradient && ::zero::reduces(producer);
+    const bool passesGradient = isGradient && (reduces(producer) || isView(producer));
     auto launch = dyn_cast<LaunchOp>(producer);
-    if (!reduces && !isa<ReadOp>(producer) && !isView(producer) &&
+    if (!passesGradient && !isa<ReadOp>(producer) && !isView(producer) &&
         !(launch && !launch.getCondition()))
       return producer;
-    if (Operation *stays = collectInputs(producer, movable, reduces))
+    if (Operation *stays = collectInputs(producer, movable, passesGradient))
       return stays;
     movable.ops.insert(producer);
   }

@@ -39,6 +39,32 @@ func.func private @update(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memre
 
 // -----
 
+// An update of coded state views its gradient, and the sum of it over ranks, in rows of blocks.
+// CHECK-LABEL: func.func @step
+// CHECK: %[[G:.*]] = arith.addf
+// CHECK-NEXT: %[[S:.*]] = zero.reduce_scatter %[[G]]
+// CHECK-NEXT: %[[V:.*]] = tensor.expand_shape %[[S]]
+// CHECK-NEXT: %[[M:.*]] = zero.read @bucket0.m
+// CHECK-NEXT: zero.launch @update(%[[M]], %[[V]]) {gradient = 1 : i64, updates = @bucket0}
+// CHECK: arith.negf
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
+zero.buffer optimizer @bucket0.m : tensor<4x16xf32> shards 1 on host
+func.func @step(%x: tensor<128xf32>) -> tensor<128xf32> {
+  %g = arith.addf %x, %x : tensor<128xf32>
+  %z = arith.negf %g : tensor<128xf32>
+  %s = zero.reduce_scatter %g {zero.schedule = #zero.schedule<epilogue>} : (tensor<128xf32>) -> tensor<64xf32>
+  %v = tensor.expand_shape %s [[0, 1]] output_shape [4, 16] {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32> into tensor<4x16xf32>
+  %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<4x16xf32>
+  %n = zero.launch @update(%m, %v) {gradient = 1 : i64, updates = @bucket0, zero.schedule = #zero.schedule<epilogue>} : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  zero.write @bucket0.m, %n {zero.schedule = #zero.schedule<epilogue>} : tensor<4x16xf32>
+  return %z : tensor<128xf32>
+}
+func.func private @update(%m: memref<4x16xf32> {zero.inplace = 0 : i64}, %g: memref<4x16xf32>) attributes {zero.kernel} {
+  return
+}
+
+// -----
+
 // A factor that depends on all gradients prevents the move of the update.
 // CHECK-LABEL: func.func @step
 // CHECK: zero.launch @update{{.*}}{{.*}}zero.schedule = #zero.schedule<epilogue>
