@@ -251,23 +251,35 @@ Value StoredUpdateBuilder::encode(const State &state, Value values, Value scales
                   results.push_back(arith::TruncIOp::create(b, loc, i8, code));
                 })
         .getResult(0);
-  AffineExpr row = getAffineDimExpr(0, context), byte = getAffineDimExpr(1, context);
-  auto half = [&](int64_t which) {
-    return AffineMap::get(2, 0, {row, getAffineConstantExpr(which, context), byte}, context);
-  };
-  AffineMap maps[] = {half(0), half(1), AffineMap::get(2, 0, row),
-                      builder.getMultiDimIdentityMap(2)};
-  utils::IteratorType loops[] = {utils::IteratorType::parallel, utils::IteratorType::parallel};
+  // The halves of a byte are a sum: a kernel of a GPU, which advances elements where it encodes
+  // them, then needs no place for two of them.
+  Type i32 = builder.getI32Type();
+  auto bytes = RankedTensorType::get({ShapedType::kDynamic, block / 2}, i32);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  Value init = linalg::FillOp::create(builder, loc, zero, empty(bytes)).getResult(0);
+  AffineExpr row, byte, half;
+  bindDims(context, row, byte, half);
+  AffineMap maps[] = {AffineMap::get(3, 0, {row, half, byte}, context), AffineMap::get(3, 0, row),
+                      AffineMap::get(3, 0, {row, byte}, context)};
+  const auto parallel = utils::IteratorType::parallel;
+  utils::IteratorType loops[] = {parallel, parallel, utils::IteratorType::reduction};
   auto codes = linalg::GenericOp::create(
-      builder, loc, TypeRange(state.values.getType()), ValueRange{values, values, scales},
-      state.values, maps, loops, [&](OpBuilder &b, Location l, ValueRange elements) {
-        Value low = stored::encode(b, l, table, elements[0], elements[2]);
-        Value high = stored::encode(b, l, table, elements[1], elements[2]);
-        Value four = arith::ConstantOp::create(b, l, b.getI32IntegerAttr(4));
-        Value both = arith::OrIOp::create(b, l, low, arith::ShLIOp::create(b, l, high, four));
-        linalg::YieldOp::create(b, l, arith::TruncIOp::create(b, l, i8, both).getResult());
+      builder, loc, TypeRange(bytes), ValueRange{values, scales}, init, maps, loops,
+      [&](OpBuilder &b, Location l, ValueRange elements) {
+        Value code = stored::encode(b, l, table, elements[0], elements[1]);
+        Value shift = stored::shiftOfHalf(b, l, linalg::IndexOp::create(b, l, 2));
+        Value shifted = arith::ShLIOp::create(b, l, code, shift);
+        linalg::YieldOp::create(b, l, arith::OrIOp::create(b, l, elements[2], shifted).getResult());
       });
-  return codes.getResult(0);
+  AffineMap each = builder.getMultiDimIdentityMap(2);
+  return linalg::GenericOp::create(
+             builder, loc, TypeRange(state.values.getType()), codes.getResults(), state.values,
+             ArrayRef<AffineMap>{each, each}, ArrayRef(loops).drop_back(),
+             [&](OpBuilder &b, Location l, ValueRange elements) {
+               linalg::YieldOp::create(b, l,
+                                       arith::TruncIOp::create(b, l, i8, elements[0]).getResult());
+             })
+      .getResult(0);
 }
 
 func::FuncOp StoredUpdateBuilder::build(StringRef name) {

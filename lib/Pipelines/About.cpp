@@ -191,16 +191,6 @@ std::string paramGroups(const PhaseOptions &options) {
   return "";
 }
 
-/// What the phase `step` would refuse, and codes of 4 bits on a GPU, whose kernel needs a
-/// temporary.
-std::string statePrecision(const PhaseOptions &options) {
-  const auto &texts = options.step.statePrecision;
-  const bool hasHalves = llvm::any_of(
-      texts, [](const std::string &text) { return StringRef(text).ends_with("4bit"); });
-  return textIf(hasHalves && options.kernels.device == Device::Cuda,
-                ": expected f32, bf16 or 8bit with --device=cuda");
-}
-
 std::string targetCpu(const PhaseOptions &options) {
   const std::string &cpu = options.kernels.targetCpu, expected = checkTargetCpu(cpu);
   return textIf(!expected.empty(), ": expected " + expected + ", got '" + cpu + "'");

@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace zero::stored {
@@ -23,16 +25,18 @@ Value decode(OpBuilder &builder, Location loc, Value table, Value code, Value sc
   return arith::MulFOp::create(builder, loc, number, scale);
 }
 
-Value codeOfHalf(OpBuilder &builder, Location loc, Value byte, Value half) {
+Value shiftOfHalf(OpBuilder &builder, Location loc, Value half) {
   Type i32 = builder.getI32Type();
-  auto number = [&](int64_t value) {
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(i32, value)).getResult();
-  };
-  Value both = arith::ExtUIOp::create(builder, loc, i32, byte);
-  Value which = arith::IndexCastOp::create(builder, loc, i32, half);
-  Value shift = arith::MulIOp::create(builder, loc, which, number(4));
-  Value shifted = arith::ShRUIOp::create(builder, loc, both, shift);
-  return arith::AndIOp::create(builder, loc, shifted, number(15));
+  Value four = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(4));
+  return arith::MulIOp::create(builder, loc, arith::IndexCastOp::create(builder, loc, i32, half),
+                               four);
+}
+
+Value codeOfHalf(OpBuilder &builder, Location loc, Value byte, Value half) {
+  Value both = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), byte);
+  Value shifted = arith::ShRUIOp::create(builder, loc, both, shiftOfHalf(builder, loc, half));
+  Value mask = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(15));
+  return arith::AndIOp::create(builder, loc, shifted, mask);
 }
 
 namespace {
@@ -62,33 +66,40 @@ private:
 };
 } // namespace
 
-/// The number of the magnitude of a dynamic map that is nearest to `size`. In decade k, with c 2^k
-/// numbers, the part of [0.1, 1] in which u = `size` / endOf(k) lies is number
-/// c 2^k (u - 0.1) / 0.9, and 1 + c (2^k - 1) numbers are before the decade. Comparing with each
-/// decade is a few vector instructions where a search would load single elements.
+/// The number of the magnitude of a dynamic map that is nearest to `size`, 1 + c (place - 1) cut
+/// off. In decade k, with c 2^k numbers, place is 2^k (1 + (u - 0.1) / 0.9) for u = `size` /
+/// endOf(k), a line. Lines of later decades are less steep, so the lowest one at `size` is that of
+/// its decade. Evaluating all of them takes fewer vector instructions than choosing one, and a
+/// search would load single elements.
 static Value nearestDynamic(ImplicitLocOpBuilder &b, const CodeTable &table, Value size) {
   Numbers n(b);
   const auto first = double(table.firstCount());
-  auto reaches = [&](int64_t decade) {
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, size, n.real(table.beginOf(decade)));
+  // Numbers of a decade are 5 times as far apart as those of the decade before. So the middle
+  // between the two next to its beginning, 2^k, is 0.2 numbers above it.
+  const double middle = 0.2 / first;
+  Value place = n.real(std::exp2(table.decades()) - 0.5 / first); // at most its last number
+  auto takeLowest = [&](double slope, double offset) {
+    place = n.least(n.fma(size, n.real(slope), n.real(offset)), place);
   };
-  Value decade = n.integer(0), factor = n.real(1 / table.endOf(0) / 0.9);
-  for (int64_t k = 1; k < table.decades(); ++k) {
-    Value isReached = reaches(k);
-    decade = arith::SubIOp::create(b, decade, arith::ExtSIOp::create(b, b.getI32Type(), isReached));
-    factor = n.select(isReached, n.real(1 / table.endOf(k) / 0.9), factor);
-  }
-  // 2^k from its bits.
-  Value exponent = arith::AddIOp::create(b, decade, n.integer(127));
-  Value power = arith::BitcastOp::create(b, b.getF32Type(),
-                                         arith::ShLIOp::create(b, exponent, n.integer(23)));
-  Value place = arith::MulFOp::create(b, power, n.fma(size, factor, n.real(0.8 / 0.9)));
-  // Behind the last number of a decade and before the next one begins.
-  Value last = n.fma(power, n.real(2), n.real(-1 / first));
-  place = n.fma(n.least(place, last), n.real(first), n.real(1 - first));
-  Value number = n.select(reaches(0), n.truncate(place), n.integer(0));
-  return arith::SubIOp::create(b, number,
-                               arith::ExtSIOp::create(b, b.getI32Type(), reaches(table.decades())));
+  for (int64_t k = table.decades() - 1; k > 0; --k)
+    takeLowest(std::exp2(k) / 0.9 / table.endOf(k), std::exp2(k) * 8 / 9);
+  // The first number is between 0 and 1 / c of decade 0.
+  const double begin = table.beginOf(0), end = (0.1 + 0.9 / first) * table.endOf(0);
+  const double slope = (1 / first - middle) / (end - begin);
+  takeLowest(slope, 1 + middle - begin * slope);
+
+  Value bits = arith::BitcastOp::create(b, b.getI32Type(), place);
+  Value power = arith::BitcastOp::create(
+      b, b.getF32Type(), arith::AndIOp::create(b, bits, n.integer(0xff800000))); // 2^k
+  auto isOne = [&](arith::CmpFPredicate predicate, Value a, double limit) {
+    return arith::ExtSIOp::create(b, b.getI32Type(),
+                                  arith::CmpFOp::create(b, predicate, a, n.real(limit)));
+  };
+  Value number = n.truncate(n.fma(place, n.real(first), n.real(1 - first)));
+  Value above = arith::SubFOp::create(b, place, power);
+  number = arith::AddIOp::create(b, number, isOne(arith::CmpFPredicate::OLT, above, middle));
+  return arith::SubIOp::create(
+      b, number, isOne(arith::CmpFPredicate::OGE, size, table.beginOf(table.decades())));
 }
 
 /// The number of the nearest of `count` even steps up to 1.
@@ -101,11 +112,13 @@ static Value nearestLinear(ImplicitLocOpBuilder &b, int64_t count, Value size) {
 Value encode(OpBuilder &builder, Location loc, const CodeTable &table, Value value, Value inverse) {
   ImplicitLocOpBuilder b(loc, builder);
   Numbers n(b);
-  Value size = arith::MulFOp::create(b, math::AbsFOp::create(b, value), inverse);
+  const bool isSigned = table.map() == CodeMap::Dynamic;
+  Value size = isSigned ? math::AbsFOp::create(b, value).getResult() : value;
+  size = arith::MulFOp::create(b, size, inverse);
   if (table.map() == CodeMap::LinearPositive)
     return nearestLinear(b, int64_t(table.values().size()), size);
   Value magnitude = nearestDynamic(b, table, size);
-  if (table.map() == CodeMap::DynamicPositive)
+  if (!isSigned)
     return magnitude;
   Value zero = n.integer(table.zeroCode());
   Value isNegative = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value, n.real(0));

@@ -15,6 +15,7 @@ OPTIMIZERS = ("adafactor", "adagrad", "adam", "lamb", "lion", "rmsprop")
 CASES = (
     *(("mlp", 2, 3, [f"--optimizer={name}"], 1e-6) for name in OPTIMIZERS),
     ("mlp", 2, 2, ["--state-precision=8bit"], 1e-5),
+    ("mlp", 2, 2, ["--state-precision=4bit"], 1e-5),
     ("mlp", 2, 3, ["--precision=bf16", "--master-weights=none",
                    "--state-precision=exp_avg=8bit,exp_avg_sq=bf16"], 1e-3),
     ("gpt2-tiny", 2, 3, ["--micro-batches=2", "--clip-norm=0.1"], 1e-6),

@@ -20,6 +20,9 @@ mlir::Value buildTable(mlir::OpBuilder &builder, mlir::Location loc, const CodeT
 mlir::Value decode(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value table,
                    mlir::Value code, mlir::Value scale);
 
+/// The place (i32) in a byte of the lowest bit of half `half` (index, 0 the low one).
+mlir::Value shiftOfHalf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value half);
+
 /// The code (i32) of 4 bits in half `half` (index, 0 the low one) of `byte` (i8).
 mlir::Value codeOfHalf(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value byte,
                        mlir::Value half);

@@ -153,8 +153,7 @@ phase::Condition training,
 /// The checks.
 namespace valid {
 
-phase::Check allowPrecision, dataRoot, mesh, noDecay, otherOptimizer, paramGroups, statePrecision,
-    targetCpu;
+phase::Check allowPrecision, dataRoot, mesh, noDecay, otherOptimizer, paramGroups, targetCpu;
 
 } // namespace valid
 

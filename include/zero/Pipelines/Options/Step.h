@@ -58,7 +58,7 @@ struct StepOptions : Group {
                      "both, joined by ':'; the first matching group applies"),
       llvm::cl::value_desc("pattern:key=X,...")};
   ListOption<std::string> statePrecision{
-      parent, "state-precision", ofStep(needs::training).checked(valid::statePrecision),
+      parent, "state-precision", ofStep(needs::training),
       llvm::cl::desc("how states of the optimizer are stored: f32, bf16, 8bit or 4bit, for all or "
                      "by name (exp_avg=8bit,exp_avg_sq=f32)"),
       llvm::cl::value_desc("precision|STATE=precision,...")};
