@@ -3,8 +3,9 @@
 
 usage: list-flags.py [--check] [BIN_DIRECTORY]
 
-Runs `--list-flags` of each tool, and `--help-all` of zero-opt, whose passes MLIR lists. With --check
-nothing is written; exits with 1 if a file is not up to date."""
+Runs `--list-flags` of each tool, and `--help-all` of zero-opt, whose passes MLIR lists; reads the
+flags of `python -m zero tokenize`. With --check nothing is written; exits with 1 if a file is not
+up to date."""
 
 import json
 import re
@@ -17,6 +18,9 @@ from textwrap import fill
 from generated import write
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+from zero.text.command import make_parser  # noqa: E402
+
 PAGE = ROOT / "docs/reference/flags.md"
 COMPILER_FLAGS = ROOT / "tools/zero-run/compiler_flags.inc"
 HEAD = """# Flags
@@ -124,6 +128,18 @@ def opt_section(text):
             *table(pipelines)]
 
 
+def tokenize_section():
+    """The section of the command of the Python package."""
+    flags = []
+    for action in make_parser()._actions:
+        if action.option_strings and action.dest != "help":
+            value = action.metavar or f"<{'|'.join(action.choices or ())}>"
+            name = action.option_strings[-1] + (f"={value}" if action.nargs != 0 else "")
+            flags.append(Flag(0, name, [action.help]))
+    return ["## python -m zero tokenize", "",
+            "Writes the tokens of a corpus ([text](../guides/text.md)).", "", *table(flags)]
+
+
 def page(folder):
     flags = {name: flags_of(folder / name) for name in TOOLS if name != "zero-opt"}
     repeated = sorted({f"`--{flag['flag']}`" for some in flags.values() for flag in some
@@ -133,6 +149,7 @@ def page(folder):
     lines = [HEAD.format(repeated=repeated), ""]
     for name, some in flags.items():
         lines += tool_section(name, some)
+    lines += tokenize_section()
     lines += opt_section(output_of(folder / "zero-opt", "--help-all"))
     return "\n".join(lines).rstrip() + "\n"
 

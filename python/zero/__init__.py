@@ -14,6 +14,7 @@ export: writes a PyTorch module and its loss as an ONNX graph, compared with the
 without_weights: modules for it whose values stay in a folder of safetensors.
 from_jax, from_torch, save_weights: write programs of JAX and PyTorch, and initial values.
 read_weights: the weights of a run under the names of the module's state_dict.
+tokenize: writes the tokens of a corpus of text as a folder that a run reads.
 lora, save_adapter: adapters beside a frozen module, and the files that PEFT loads.
 
 Errors derive from ZeroError, with a class for each status of the runtime and the same text.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .session import History, Program, Session, StepResult, load
     from .state import read_weights
     from .stored import without_weights
+    from .text.run import tokenize
     from .torch_export import from_torch
     from .values import Certificate, Tier, Value
     from .weights import save_weights
@@ -52,6 +54,7 @@ _PLACES = {
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
     "without_weights": "stored", "lora": "lora_layers", "save_adapter": "adapters",
     "from_jax": "jax_export", "from_torch": "torch_export",
+    "tokenize": "text.run",
 }
 
 __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "CheckFailedError",
@@ -60,7 +63,7 @@ __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "Check
            "RankTimeoutError", "Report", "Session", "Simulation", "StepResult", "Tier",
            "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "emit_onnx",
            "export", "from_jax", "from_torch", "load", "lora", "read_weights", "save_adapter",
-           "save_weights", "without_weights"]
+           "save_weights", "tokenize", "without_weights"]
 
 
 def __getattr__(name):

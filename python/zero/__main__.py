@@ -1,4 +1,4 @@
-"""Runs a tool: python -m zero zeroc|zero-run|zero-sim|zero-opt|zero-translate ARGUMENTS."""
+"""Runs a tool: python -m zero zeroc|zero-run|zero-sim|zero-opt|zero-translate|tokenize ARGUMENTS."""
 
 import sys
 
@@ -7,14 +7,19 @@ from .tools import NAMES
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
-        asked = sys.argv[1] if len(sys.argv) > 1 else ""
-        text = f"usage: python -m zero {'|'.join(NAMES)} ARGUMENTS"
+    names = [*NAMES, "tokenize"]
+    asked = sys.argv[1] if len(sys.argv) > 1 else ""
+    if asked not in names:
+        text = f"usage: python -m zero {'|'.join(names)} ARGUMENTS"
         if asked in ("-h", "--help"):
             print(text)
             return
         sys.exit(f"zero: error: expected a tool, got '{asked}'\n{text}")
-    run_script(sys.argv[1], sys.argv[2:])
+    if asked == "tokenize":
+        from .text.command import main as tokenize
+        tokenize(sys.argv[2:])
+    else:
+        run_script(asked, sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ class Dataset:
     program: the zero.Program.
     source: by the name of the input an array, whose first dimension are samples, or the path of a
         file (`.npy`, `.npz`, or `.bin` with `dtype`); or the path of a .npz with a member NAME or
-        input.NAME for each input; or a tuple of arrays in the order of the inputs. Row-major arrays
+        input.NAME for each input; or the path of a folder that zero.tokenize() wrote, of which each
+        input reads what its name says: ids, labels, mask or positions; or a tuple of arrays in the order of the inputs. Row-major arrays
         and files are not copied or read in advance: they may be larger than memory, and must not be
         changed or cut while steps run.
     shuffle: a number; each epoch then has an order of its own that follows from it.
@@ -47,7 +48,8 @@ class Dataset:
 
     def _bind(self, name, value, dtype):
         if isinstance(value, (str, Path)):
-            raw = 0 if Path(value).suffix in (".npy", ".npz") else self._dtypes[dtype]
+            has_type = Path(value).suffix in (".npy", ".npz") or Path(value).is_dir()
+            raw = 0 if has_type else self._dtypes[dtype]
             self._data.bind_file(name, str(value), raw=raw)
             return
         array, number = readable(name, value, self._dtypes)

@@ -44,9 +44,10 @@ class Line:
     notebook: the stream is a cell's: it is no terminal, but has carriage returns.
     """
 
-    def __init__(self, total, stream=None, notebook=False):
+    def __init__(self, total, stream=None, notebook=False, unit="step"):
         self.total = total
         self.done = 0
+        self._unit = unit
         self._stream = stream or sys.stderr
         self._notebook = notebook
         self._live = notebook or self._stream.isatty()
@@ -64,13 +65,15 @@ class Line:
 
     def _write(self, end=""):
         width = self._width()
-        text = line_of(self.done, self.total, time.monotonic() - self._begin, self._figures, width)
+        seconds = time.monotonic() - self._begin
+        text = line_of(self.done, self.total, seconds, self._figures, width, self._unit)
         # Blanks cover the rest of a longer line.
         self._stream.write(("\r" + text.ljust(width) if self._live else text) + end)
         self._stream.flush()
 
-    def update(self, figures):
-        self.done += 1
+    def update(self, figures, done=None):
+        """done: of the total; one more than before, if None."""
+        self.done = self.done + 1 if done is None else done
         self._figures = figures
         now = time.monotonic()
         if self._live and now - self._last >= _LEAST_SECONDS:

@@ -42,6 +42,13 @@ Status DataSet::bind(const std::string &input, Array array) {
 Status DataSet::bindFile(const std::string &input, const ArrayFile &file) {
   size_t index;
   ZERO_RT_TRY(find(input, index));
+  if (isDocumentFolder(file.path)) {
+    std::shared_ptr<const DocumentRows> documents;
+    ZERO_RT_TRY(DocumentRows::open(inputs[index], file, documents));
+    sources[index] = DataSource::of(inputs[index], std::move(documents));
+    prepared = false;
+    return {};
+  }
   Array array;
   Status status = readArray(file, input, array);
   if (status.ok())
@@ -83,7 +90,27 @@ Status DataSet::checkSamples() const {
   return {};
 }
 
+/// What of the documents the program does not read: once, as all inputs cut them alike.
+void DataSet::remarkDocuments() {
+  const DocumentRows *ids = nullptr, *labels = nullptr;
+  const bool areAll = std::ranges::all_of(sources, &DataSource::documents);
+  for (const DataSource &source : sources)
+    if (const DocumentRows *documents = source.documents()) {
+      if (documents->reads() == DocumentPart::Ids)
+        ids = documents;
+      if (documents->reads() == DocumentPart::Labels)
+        labels = documents;
+    }
+  if (ids && !labels && areAll)
+    warnings.push_back("no input reads the labels of the documents: the loss counts padding and "
+                       "tokens that are not to be trained; name it: --data=NAME=FOLDER:labels");
+  if (const DocumentRows *either = labels ? labels : ids)
+    if (std::string text = either->remark(); !text.empty())
+      warnings.push_back(std::move(text));
+}
+
 void DataSet::remark() {
+  remarkDocuments();
   const auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
   for (size_t i = 0; i < sources.size(); ++i)
     if (!rowsPerSample[i] && rowsPerSample[leader] && !inputs[i].shape.empty())

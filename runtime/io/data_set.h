@@ -29,7 +29,7 @@ public:
 
   /// Binds an input to an array; errors name the input.
   Status bind(const std::string &input, Array array);
-  /// Reads `file` for an input; errors name both.
+  /// Reads `file`, or the documents of a folder, for an input; errors name both.
   Status bindFile(const std::string &input, const ArrayFile &file);
   /// Gives each epoch its own order from now on.
   void shuffle(uint64_t seed);
@@ -64,6 +64,7 @@ private:
   Status checkBound() const;
   Status checkSamples() const;
   void remark();
+  void remarkDocuments();
   template <typename SampleAt>
   void readRows(size_t index, uint64_t microBatch, int rank, void *destination,
                 SampleAt sampleAt) const;

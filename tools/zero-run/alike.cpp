@@ -2,6 +2,7 @@
 
 #include "alike.h"
 
+#include "runtime/io/documents.h"
 #include "runtime/processes/fields.h"
 #include "runtime/processes/secret.h"
 #include "runtime/support/file.h"
@@ -54,6 +55,16 @@ static std::string contentOf(const std::string &path, bool verifies) {
                 digest.c_str());
 }
 
+/// The same of all files of a folder of documents.
+static std::string contentOfData(const std::string &path, bool verifies) {
+  if (!isDocumentFolder(path))
+    return contentOf(path, verifies);
+  std::string text;
+  for (const std::string &file : documentFiles(path))
+    text += (text.empty() ? "" : ", ") + contentOf(file, verifies);
+  return text;
+}
+
 static void addFiles(const char *option, const std::vector<DataFile> &files, bool verifies,
                      Settings &settings) {
   for (const DataFile &file : files) {
@@ -61,7 +72,7 @@ static void addFiles(const char *option, const std::vector<DataFile> &files, boo
         "%s%s%s", file.member.empty() ? "" : ":", file.member.c_str(),
         file.skip ? format("+%llu", static_cast<unsigned long long>(file.skip)).c_str() : "");
     settings.push_back({format("%s %s", option, file.input.c_str()),
-                        contentOf(file.path, verifies) + where +
+                        contentOfData(file.path, verifies) + where +
                             (file.raw == ZERO_RT_NO_DTYPE ? "" : format(", type %d", file.raw))});
   }
 }

@@ -1,6 +1,7 @@
 //===- data.cpp - bind the files of --data --------------------------------===//
 
 #include "data.h"
+#include "runtime/io/documents.h"
 #include "zero_rt/evaluation.h"
 
 #include <algorithm>
@@ -42,19 +43,23 @@ public:
   Status run() {
     const DataFile *tokens = nullptr;
     for (const DataFile &file : files)
-      if (!tokens && isTokens(file))
+      if (!tokens && (isTokens(file) || isWholeFolder(file)))
         tokens = &file; // when it is known which inputs have data of their own
       else
         ZERO_RT_TRY(file.input.empty() ? bindArchive(file) : bind(file, file.input));
-    return tokens ? bindTokens(*tokens) : Status();
+    return !tokens ? Status() : isWholeFolder(*tokens) ? bindFolder(*tokens) : bindTokens(*tokens);
   }
   /// What tokens=FILE was taken to mean; empty without it.
   const std::string &tokensNote() const { return note; }
 
 private:
   bool isTokens(const DataFile &file) const;
+  bool isWholeFolder(const DataFile &file) const {
+    return (file.input.empty() || isTokens(file)) && isDocumentFolder(file.path);
+  }
   Status bind(const DataFile &file, const std::string &input);
   Status bindArchive(DataFile file);
+  Status bindFolder(const DataFile &file);
   Status bindTokens(DataFile file);
   std::vector<zero_rt_value_info> tokenInputs() const;
 
@@ -72,7 +77,8 @@ private:
 bool Binder::isTokens(const DataFile &file) const {
   bool isInput = std::any_of(inputs.begin(), inputs.end(),
                              [](const auto &input) { return input.name == std::string("tokens"); });
-  return file.input == "tokens" && file.skip == 0 && (file.raw != ZERO_RT_NO_DTYPE || !isInput);
+  return file.input == "tokens" && file.skip == 0 && file.member.empty() &&
+         (file.raw != ZERO_RT_NO_DTYPE || !isInput);
 }
 
 Status Binder::bind(const DataFile &file, const std::string &input) {
@@ -105,6 +111,23 @@ Status Binder::bindArchive(DataFile file) {
   return found ? Status()
                : fail(missing.getCode(), "no member is named like an input: %s",
                       missing.getMessage().c_str());
+}
+
+/// Binds a folder of documents to all inputs without other data; what each reads of it follows from
+/// its name.
+Status Binder::bindFolder(const DataFile &file) {
+  for (const zero_rt_value_info &input : inputs)
+    if (!bound.count(input.name)) {
+      ZERO_RT_TRY(bind(file, input.name));
+      std::string part;
+      ZERO_RT_TRY(describeDocumentPart(file.path, input.name, part));
+      note += format("%s'%s' = %s:%s", note.empty() ? "" : ", ", escape(input.name).c_str(),
+                     escape(file.path).c_str(), part.c_str());
+    }
+  if (note.empty())
+    return fail(ZERO_RT_INVALID_ARGUMENT, "%s %s: all inputs have other data", flag,
+                escape(file.path).c_str());
+  return {};
 }
 
 /// Which of two inputs the labels are: its name says so, or it stands behind the other.

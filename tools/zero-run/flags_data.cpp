@@ -2,6 +2,7 @@
 
 #include "flags.h"
 
+#include "runtime/io/documents.h"
 #include "runtime/support/dtype.h"
 
 using namespace zero::rt;
@@ -35,6 +36,16 @@ static Status takeSkip(std::string &text, DataFile &file) {
   ZERO_RT_TRY(parseCount(text.substr(plus + 1), file.skip));
   text = rest;
   return {};
+}
+
+/// Removes ":PART" after a folder of documents.
+static bool takePart(std::string &text, DataFile &file) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || !isDocumentFolder(text.substr(0, colon)))
+    return false;
+  file.member = text.substr(colon + 1);
+  text.resize(colon);
+  return true;
 }
 
 /// Removes ":MEMBER" or ":TYPE"; a .bin file without a type has uint16, as in nanoGPT.
@@ -79,12 +90,15 @@ static Status parseFile(const std::string &item, DataFile &file) {
   if (takeName(text, file.input) && file.input.empty())
     return expected("an input's name before '='", item);
   ZERO_RT_TRY(takeSkip(text, file));
-  ZERO_RT_TRY(takeSuffix(text, file));
-  ZERO_RT_TRY(takeSkip(text, file)); // +1:uint16 is the same as :uint16+1
+  if (!takePart(text, file) && !isDocumentFolder(text)) {
+    ZERO_RT_TRY(takeSuffix(text, file));
+    ZERO_RT_TRY(takeSkip(text, file)); // +1:uint16 is the same as :uint16+1
+  }
   file.path = text;
-  bool isArchive = text.ends_with(".npz") && file.skip == 0 && file.member.empty();
-  if (text.empty() || (file.input.empty() && !isArchive))
-    return expected("NAME=FILE or FILE.npz", item);
+  const bool isWhole = file.skip == 0 && file.member.empty();
+  const bool isForAll = isWhole && (text.ends_with(".npz") || isDocumentFolder(text));
+  if (text.empty() || (file.input.empty() && !isForAll))
+    return expected("NAME=FILE, FILE.npz or a folder of tokens", item);
   return {};
 }
 
@@ -107,12 +121,14 @@ Flags dataFlags(Options &options) {
            "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
            "FILE.bin[:TYPE]   elements without a header (uint16), split into rows\n"
            "FILE+K            split from element K on: labels=train.bin+1\n"
+           "FOLDER[:PART]     documents of `python -m zero tokenize`, or a part of them\n"
            "tokens=FILE.bin alone supplies both integer inputs of the model:\n"
-           "token ids, and labels shifted by one. FILE.npz alone supplies all\n"
+           "token ids, and labels shifted by one. FOLDER alone supplies all inputs\n"
+           "that have no other data, by their names. FILE.npz alone supplies all\n"
            "inputs that it has members for. A comma in a name is written \\,\n"
            "and an equals sign in the name of an input \\=",
            toFiles(options.data), /*with=*/"", /*repeats=*/true}
-          .inShort("Data", ".npy, .npz or .bin file of each input"),
+          .inShort("Data", ".npy, .npz or .bin file of each input, or a folder"),
       Flag{"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
            toCount(options.shuffleSeed)}
           .inShort("Data", "shuffle the samples of each epoch"),

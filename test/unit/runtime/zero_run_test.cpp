@@ -333,7 +333,8 @@ TEST_F(ZeroRun, WrongCommandLines) {
   expectError("tiny.zexe --steps", "needs a value");
   expectError("tiny.zexe --quiet=1", "takes no value");
   expectError("tiny.zexe other.zexe", "expected one model");
-  expectError("tiny.zexe --data x.npy", "expected NAME=FILE or FILE.npz, got 'x.npy'");
+  expectError("tiny.zexe --data x.npy",
+              "expected NAME=FILE, FILE.npz or a folder of tokens, got 'x.npy'");
   expectError("tiny.zexe --timeout=0" + data, "expected a timeout above 0 s");
   expectError("model.onnx -o x.zexe", "belongs to zeroc");
 }

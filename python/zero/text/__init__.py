@@ -1,0 +1,1 @@
+"""Text to tokens: `zero.tokenize()` and `python -m zero tokenize`."""
