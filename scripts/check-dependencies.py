@@ -53,7 +53,9 @@ RULES = {
     "Import": [*DIALECTS, *MLIR, "Options", "Evaluate", "onnx", "protobuf", CHECKED, "runtime/io/onnx_wire.h",
                "runtime/io/ort_checkpoint.h", "runtime/support"],
     # One directory per front end. They give the importer the list of supported operators.
-    "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops", "Pipelines"],
+    # Safetensors say where a folder's weights are.
+    "Frontends": [*DIALECTS, *MLIR, "Options", "Import", "Ops", "Pipelines", CHECKED,
+                  "runtime/io/safetensors.h"],
     # The description of a kernel that costs, emitter and library share.
     "Kernels": ["dialects/Zero", *MLIR, "runtime/format"],
     # Planners and simulator use the same function for the cost of a kernel on a machine.

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -74,7 +75,22 @@ static llvm::ErrorOr<std::string> readHead(StringRef path) {
   return head;
 }
 
-const Frontend *findFrontend(StringRef path) {
+std::string modelFile(StringRef path) {
+  if (path == "-" || !llvm::sys::fs::is_directory(path))
+    return path.str();
+  for (const Frontend &frontend : allFrontends())
+    if (!frontend.fileInFolder.empty()) {
+      SmallString<128> file(path);
+      llvm::sys::path::append(file, frontend.fileInFolder);
+      if (llvm::sys::fs::exists(file))
+        return std::string(file);
+    }
+  return path.str();
+}
+
+const Frontend *findFrontend(StringRef model) {
+  const std::string file = modelFile(model);
+  const StringRef path = file;
   llvm::ErrorOr<std::string> head = readHead(path);
   for (const Frontend &frontend : allFrontends())
     if (head && frontend.recognises(*head))
@@ -106,7 +122,9 @@ OwningOpRef<ModuleOp> readModel(const FrontendInput &input, MLIRContext &context
   auto fail = [&]() { return emitError(FileLineColLoc::get(&context, input.path, 0, 0)); };
   const Frontend *frontend = findFrontend(input.path);
   if (!frontend) {
-    if (llvm::ErrorOr<std::string> head = readHead(input.path); !head)
+    if (llvm::sys::fs::is_directory(input.path))
+      fail() << "cannot read the model: the folder has no config.json";
+    else if (llvm::ErrorOr<std::string> head = readHead(input.path); !head)
       fail() << "cannot read the model: " << head.getError().message();
     else
       fail() << "expected a model in a supported format: " << listFrontends()

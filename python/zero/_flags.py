@@ -58,6 +58,10 @@ FLAGS = {
     "no_cache": Flag(
         "no-cache", "switch", "",
         "compile every kernel and do not use the cache"),
+    "shape": Flag(
+        "shape", "text", "4x32|NAME=4x32,...",
+        "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions of inputs"
+        " by name"),
     "roles": Flag(
         "roles", "text", "FILE",
         "names and roles of a program's arguments and results, as JSON"),
@@ -74,9 +78,6 @@ FLAGS = {
     "tie": Flag(
         "tie", "text", "A=B,...",
         "inputs A and B of a program are one tensor, as tied weights are"),
-    "shape": Flag(
-        "shape", "text", "NAME=4x32,...",
-        "bind the symbolic dimensions of inputs"),
     "training_info": Flag(
         "training-info", "text", "N|none",
         "train as training_info N of the model says, counted from 0; none: ignore it"),
@@ -433,12 +434,12 @@ class Flags(TypedDict, total=False):
     threads: int
     cache_dir: _Path
     no_cache: bool
+    shape: Any
     roles: Any
     loss: Any
     carry: Any
     zeros: Any
     tie: Any
-    shape: Any
     training_info: Union[int, str]
     keep_initializers: bool
     ort_optimizer: _Path

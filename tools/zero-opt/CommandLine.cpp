@@ -45,7 +45,7 @@ static std::string folderOfData(OptArguments &arguments) {
   SmallString<128> folder(arguments.model.phases.import.dataRoot.getValue());
   auto input = findModel(arguments);
   if (folder.empty() && input != arguments.rest.end()) {
-    folder = *input;
+    folder = modelFile(*input);
     llvm::sys::path::remove_filename(folder);
   }
   return "{" + (folder.empty() ? "." : folder.str().str()) + "}";
@@ -119,7 +119,7 @@ bool importInput(OptArguments &arguments, std::string &text) {
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   DiagnosticPrinter diagnostics(sources, &context);
-  arguments.model.input = *input;
+  arguments.model.input = modelFile(*input);
   arguments.rest.erase(input);
   OwningOpRef<ModuleOp> module = readModel(arguments.model, context);
   if (!module)

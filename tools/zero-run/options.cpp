@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -46,8 +47,11 @@ static bool isModel(const std::string &text) {
   return text.ends_with(".zexe") || text.ends_with(".onnx") || text.ends_with(".mlir");
 }
 
-/// Executables are known by their content; a file that cannot be read by its name.
+/// Executables are known by their content; a file that cannot be read by its name. A folder is a
+/// model.
 bool Options::needsCompiler() const {
+  if (std::error_code error; std::filesystem::is_directory(model, error))
+    return true;
   char magic[sizeof(kMagic)] = {};
   std::ifstream file(model, std::ios::binary);
   if (!file.read(magic, sizeof(magic)))

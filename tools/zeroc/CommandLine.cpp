@@ -233,7 +233,7 @@ CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &
     return wrong(read.getMessage());
   if (line.isDone)
     return CommandLineResult::Done;
-  options.input = line.model;
+  options.input = modelFile(line.model);
   GivenFlags given;
   for (const auto &[name, value] : line.given)
     given[name] = {"--" + name, value};

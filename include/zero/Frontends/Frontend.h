@@ -43,6 +43,8 @@ struct Frontend {
   bool takesParametersBack = false;
   /// Whether a model may say on which mesh it runs: `zero.program_mesh` on its module.
   bool bringsMesh = false;
+  /// The file that it reads of a folder; empty: it reads no folders.
+  llvm::StringRef fileInFolder = "";
   /// Whether a file that begins with `head`, the whole file if it is short, has this format.
   bool (*recognises)(llvm::StringRef head) = nullptr;
   /// Reads the model: a module with `func.func @step`. On error: diagnostics and null.
@@ -60,6 +62,9 @@ void registerFrontend(Frontend frontend);
 
 /// Whether any front end has this flag.
 bool isFrontendFlag(llvm::StringRef name);
+
+/// The file of the model at `path`: of a folder the one that a front end reads, else `path`.
+std::string modelFile(llvm::StringRef path);
 
 /// The front end of the file at `path`, by its content. If none recognises the file, the one of its
 /// suffix, which can best explain the error. For standard input, "-", and for pipes the one for

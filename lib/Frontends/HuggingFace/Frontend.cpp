@@ -1,0 +1,92 @@
+//===- Frontend.cpp - folders of Hugging Face -----------------------------===//
+//
+// config.json describes a model, and the safetensors beside it have its weights: their headers say
+// where each parameter is stored. What is built is the forward pass and the loss that
+// AutoModelForCausalLM computes from input_ids and labels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "zero/Frontends/Frontend.h"
+
+#include "Decoder.h"
+#include "dialects/Onnx/Onnx.h"
+#include "runtime/support/checked.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace zero {
+
+static constexpr StringLiteral kConfigFile = "config.json";
+
+/// Whether a JSON object with the keys of a configuration begins here.
+static bool beginsConfig(StringRef head) {
+  return head.ltrim().starts_with("{") &&
+         (head.contains("\"model_type\"") || head.contains("\"architectures\""));
+}
+
+/// The shape that --shape=4x2048 says. Fails after an error.
+static FailureOr<hf::BatchShape> readShape(StringRef text, Location loc) {
+  hf::BatchShape shape;
+  auto [batch, sequence] = text.split('x');
+  if (!parseInteger(batch, shape.batch) || !parseInteger(sequence, shape.sequence) ||
+      shape.batch < 1 || shape.sequence < 1 || shape.batch > hf::kMaxSize / shape.sequence)
+    return emitError(loc) << "expected --shape=BATCHxSEQUENCE, such as --shape=4x2048: how many "
+                             "sequences of how many tokens a rank takes at a time; got '"
+                          << text << "'";
+  return shape;
+}
+
+static OwningOpRef<ModuleOp> readFolder(const FrontendInput &input, MLIRContext &context) {
+  context.loadDialect<func::FuncDialect, arith::ArithDialect, ZeroDialect, onnx::OnnxDialect>();
+  Location loc = FileLineColLoc::get(&context, input.path, 0, 0);
+  llvm::Expected<llvm::json::Object> object = hf::readObject(input.path);
+  if (!object) {
+    emitError(loc) << "cannot read the configuration: " << llvm::toString(object.takeError());
+    return nullptr;
+  }
+  FailureOr<hf::BatchShape> shape = readShape(input.flags.lookup("shape"), loc);
+  if (failed(shape))
+    return nullptr;
+  hf::Keys keys(std::move(*object), loc);
+  std::optional<hf::Config> config = hf::readConfig(keys, *shape);
+  hf::Weights weights;
+  if (!config ||
+      (input.checkData && failed(weights.open(llvm::sys::path::parent_path(input.path), loc))))
+    return nullptr;
+  SmallVector<StringRef> inputs{"input_ids", "labels"};
+  if (input.forwardOnly)
+    inputs.pop_back();
+  hf::Graph graph(loc, weights, config->family->names.stem, inputs,
+                  {shape->batch, shape->sequence});
+  hf::Decoder decoder(*config, *shape, graph);
+  Value result = decoder.logits(graph.input(0));
+  if (!input.forwardOnly)
+    result = decoder.loss(result, graph.input(1));
+  if (weights.hasErrors())
+    return nullptr;
+  weights.warnOfUnused(loc);
+  return graph.finish(result, input.forwardOnly ? "logits" : "loss");
+}
+
+void registerHuggingFaceFrontend() {
+  Frontend folder;
+  folder.name = "huggingface";
+  folder.suffix = kConfigFile;
+  folder.summary = "a folder of Hugging Face: config.json and safetensors";
+  folder.promises =
+      "parameters have the names of the safetensors; one scalar output is the loss of "
+      "the next tokens";
+  folder.flags = {{"shape", "4x32|NAME=4x32,...",
+                   "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions "
+                   "of inputs by name",
+                   "sizes of a batch, or of symbolic inputs"}};
+  folder.fileInFolder = kConfigFile;
+  folder.recognises = beginsConfig;
+  folder.read = readFolder;
+  registerFrontend(std::move(folder));
+}
+
+} // namespace zero
