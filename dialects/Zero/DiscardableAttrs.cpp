@@ -6,6 +6,7 @@
 // attributes; each group says why no pass drops these.
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Zero/AdapterAttrs.h"
 #include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/ExporterAttrs.h"
@@ -121,6 +122,8 @@ const Known kKnown[] = {
     {kRecomputeAttr, OnBody, isKind<UnitAttr, IntegerAttr>, "the number of a run, or no value"},
     {kTierAttr, OnBody, isKind<TierAttr, ArrayAttr>, "a tier, or a list of one for each result"},
     {kImportNoteAttr, OnBody, kString, "a string"},
+    {kAdaptedModuleAttr, OnBody, kString, "a string"},
+    {kAdaptedOperandAttr, OnBody, kInteger, "an integer"},
     {"zero.round", OnBody, kUnit, "no value"},
     {kCarriesAttr, OnBody, kUnit, "no value"},
     {kTrainingOnlyAttr, OnBody, kUnit, "no value"},

@@ -228,7 +228,8 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) 
     return emitError(UnknownLoc::get(&context)) << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
   if (!module || failed(takeProgramMesh(*module, options)) ||
-      failed(checkLocalBatch(*module, options)) || failed(checkWholeStep(*module, options)) ||
+      failed(checkLocalBatch(*module, options)) || failed(keepForward(*module, options)) ||
+      failed(checkWholeStep(*module, options)) ||
       failed(runWithinBudget(*module, options, machine, decisions)) ||
       failed(checkLearningRate(*module, options)))
     return failure();

@@ -2,6 +2,7 @@
 
 #include "WholeStep.h"
 
+#include "dialects/Zero/ExporterAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Optimizers/Definition.h"
 
@@ -59,6 +60,35 @@ static LogicalResult check(ModuleOp module, const CompilerOptions &options,
   for (auto [name, why] : flags)
     if (auto it = options.given.find(name); it != options.given.end())
       return refuse(module, it->second, why);
+  return success();
+}
+
+/// A constant that zero-select-parameters makes a parameter, in place of `parameter`.
+static void makeConstant(ParameterOp parameter) {
+  OpBuilder builder(parameter);
+  auto state =
+      StateOp::create(builder, parameter.getLoc(), Role::Constant, parameter.getSymName(),
+                      FlatSymbolRefAttr(), parameter.getTensorType(), parameter.getDataAttr(),
+                      parameter.getSplatAttr(), parameter.getRequired(), parameter.getRandomAttr());
+  state->setDiscardableAttrs(parameter->getDiscardableAttrDictionary());
+  state->setAttr(kExportedAsAttr, builder.getStringAttr("parameter"));
+  parameter.erase();
+}
+
+LogicalResult keepForward(ModuleOp module, const CompilerOptions &options) {
+  if (!module->hasAttr(kOwnGradientsAttr) || options.phases.adapters.targets.empty())
+    return success();
+  FailureOr<func::FuncOp> step = findStep(module);
+  if (failed(step))
+    return failure();
+  for (auto gradient : llvm::make_early_inc_range(step->getOps<GradientOp>()))
+    gradient.erase();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step->front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  for (auto parameter : llvm::make_early_inc_range(module.getOps<ParameterOp>()))
+    makeConstant(parameter);
+  module->removeAttr(kOwnGradientsAttr);
   return success();
 }
 

@@ -7,6 +7,10 @@
 
 namespace zero {
 
+/// With --lora, makes of a model that returns the gradients of its parameters its forward pass,
+/// which is differentiated like others: adapters have no gradients in the model.
+llvm::LogicalResult keepForward(mlir::ModuleOp module, const CompilerOptions &options);
+
 /// Fails after an error if a flag is given that has no effect on `module`, because the model is a
 /// whole training step: that of an optimizer, of a precision, or of what is trained.
 llvm::LogicalResult checkWholeStep(mlir::ModuleOp module, const CompilerOptions &options);

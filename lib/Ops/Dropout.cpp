@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "zero/Ops/Dropout.h"
 #include "Movement.h"
 #include "Philox.h"
 #include "dialects/Zero/Zero.h"
@@ -113,3 +114,10 @@ void registerDropout() {
 }
 
 } // namespace zero::ops
+
+Value zero::dropout(NodeBuilder &nodes, Value value, double ratio) {
+  OpBuilder &builder = nodes.getBuilder();
+  Value training = nodes.splat(1, RankedTensorType::get({}, builder.getI1Type()));
+  Value share = nodes.splat(ratio, RankedTensorType::get({}, builder.getF32Type()));
+  return nodes.create(op::Dropout, value.getType(), {value, share, training}).getResult(0);
+}

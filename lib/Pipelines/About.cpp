@@ -75,8 +75,18 @@ std::string dynamicScale(const PhaseOptions &options, StringRef) {
 
 std::string frozenParameters(const PhaseOptions &options, StringRef) {
   const auto &import = options.import;
-  return textIf(import.trainable.empty() && import.freeze.empty() && import.freezeAllBut.empty(),
-                "nothing frozen: none of --freeze, --freeze-all-but and --trainable is given");
+  return textIf(import.trainable.empty() && import.freeze.empty() && import.freezeAllBut.empty() &&
+                    options.adapters.targets.empty(),
+                "nothing frozen: none of --freeze, --freeze-all-but, --trainable and --lora is "
+                "given");
+}
+
+std::string adapters(const PhaseOptions &options, StringRef) {
+  return textIf(options.adapters.targets.empty(), "no adapter: expected --lora");
+}
+
+std::string trainedBase(const PhaseOptions &options, StringRef) {
+  return textIf(options.freezesBase(), "--lora, which freezes the whole model");
 }
 
 std::string noList(const PhaseOptions &options, StringRef) {

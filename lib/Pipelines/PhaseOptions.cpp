@@ -42,6 +42,20 @@ uint64_t PhaseOptions::sharedBudget(const planning::Machine &machine) const {
   return given ? std::max<uint64_t>(planning::arenaWithin(given, ranksOf(machine)), 1) : 0;
 }
 
+std::vector<std::pair<std::string, std::string>> phase::AdapterOptions::settings() const {
+  return {{"lora", llvm::join(targets, ",")}, {"lora-rank", rank.text()},
+          {"lora-alpha", alpha.text()},       {"lora-dropout", dropout.text()},
+          {"lora-init", init.text()},         {"rslora", rankStabilized ? "true" : "false"}};
+}
+
+double phase::AdapterOptions::scale() const {
+  return alpha / (rankStabilized ? std::sqrt(double(rank)) : double(rank));
+}
+
+bool PhaseOptions::freezesBase() const {
+  return !adapters.targets.empty() && import.trainable.empty() && import.freezeAllBut.empty();
+}
+
 OrAuto<Checkpoint> PhaseOptions::checkpointMode() const {
   if (import.forwardOnly)
     return Checkpoint::None;
@@ -71,20 +85,24 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
 
 std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const {
   auto join = [](const auto &list) { return llvm::join(list, ","); };
-  return {{"seed", recognise.seed.text()},
-          {"loss-mean", recognise.lossMean.text()},
-          {"sync-batchnorm", recognise.syncBatchNorm ? "true" : "false"},
-          {"clip-norm", step.clipNorm.text()},
-          {"nonfinite", step.nonFinite.text()},
-          {"no-decay", join(step.noDecay)},
-          {"param-group", join(step.paramGroups)},
-          {"other-lr", step.otherLearningRate.text()},
-          {"matrix-params", join(step.matrixParams)},
-          {"other-params", join(step.otherParams)},
-          {"lr-schedule", step.schedule.text()},
-          {"warmup-steps", step.warmupSteps.text()},
-          {"total-steps", step.totalSteps.text()},
-          {"min-lr-ratio", step.minLearningRate.text()}};
+  std::vector<std::pair<std::string, std::string>> settings = {
+      {"seed", recognise.seed.text()},
+      {"loss-mean", recognise.lossMean.text()},
+      {"sync-batchnorm", recognise.syncBatchNorm ? "true" : "false"},
+      {"clip-norm", step.clipNorm.text()},
+      {"nonfinite", step.nonFinite.text()},
+      {"no-decay", join(step.noDecay)},
+      {"param-group", join(step.paramGroups)},
+      {"other-lr", step.otherLearningRate.text()},
+      {"matrix-params", join(step.matrixParams)},
+      {"other-params", join(step.otherParams)},
+      {"lr-schedule", step.schedule.text()},
+      {"warmup-steps", step.warmupSteps.text()},
+      {"total-steps", step.totalSteps.text()},
+      {"min-lr-ratio", step.minLearningRate.text()}};
+  if (!adapters.targets.empty())
+    llvm::append_range(settings, adapters.settings());
+  return settings;
 }
 
 bool PhaseOptions::knows(StringRef name) const { return OptionsMap.count(name) != 0; }

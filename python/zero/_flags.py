@@ -198,6 +198,22 @@ FLAGS = {
         "logits-bytes", "bytes", "bytes",
         "maximum bytes of logits of the loss at a time, in tiles of rows (0: 8 MiB, but at least "
         "256 rows; on GPUs 256 MiB)"),
+    "lora": Flag(
+        "lora", "text", "pattern,...",
+        "freeze the model and train low-rank adapters (LoRA) of the products of these modules: "
+        "ends of their names, as q_proj, or globs"),
+    "lora_alpha": Flag(
+        "lora-alpha", "number", "number",
+        "scale of adapters, which is divided by their rank (16)"),
+    "lora_dropout": Flag(
+        "lora-dropout", "number", "number",
+        "share of the inputs of adapters that are set to 0 (0)"),
+    "lora_init": Flag(
+        "lora-init", "word", "kaiming-uniform|gaussian",
+        "initial values of A, as PEFT draws them; B is 0 (kaiming-uniform)"),
+    "lora_rank": Flag(
+        "lora-rank", "integer", "N",
+        "rows of A and columns of B of an adapter, which adds alpha / rank * B A x (8)"),
     "loss_mean": Flag(
         "loss-mean", "word", "global|local",
         "average the loss over the labels of all ranks, or over each rank's labels and then over "
@@ -360,6 +376,9 @@ FLAGS = {
         "reshard-recomputed", "switch", "",
         "stage 3 with --checkpoint: gather the parameters of a recomputed layer again for its "
         "backward instead of keeping them: less memory, more gathers"),
+    "rslora": Flag(
+        "rslora", "switch", "",
+        "divide --lora-alpha by the square root of the rank instead (rsLoRA)"),
     "seed": Flag(
         "seed", "integer", "N",
         "seed of the random numbers of Dropout (0)"),
@@ -475,6 +494,11 @@ class Flags(TypedDict, total=False):
     initial_accumulator_value: float
     initial_loss_scale: float
     logits_bytes: Union[int, str]
+    lora: Any
+    lora_alpha: float
+    lora_dropout: float
+    lora_init: Literal["kaiming-uniform", "gaussian"]
+    lora_rank: int
     loss_mean: Literal["global", "local"]
     loss_scale: float
     loss_scale_hysteresis: int
@@ -521,6 +545,7 @@ class Flags(TypedDict, total=False):
     recompute: Literal["cheap", "none"]
     reduce_dtype: Literal["fp32", "bf16", "fp16"]
     reshard_recomputed: bool
+    rslora: bool
     seed: int
     sequence_parallel: bool
     shard_params: Literal["all", "node"]

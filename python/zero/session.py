@@ -343,7 +343,8 @@ class Session:
 
     def save(self, path) -> None:
         """Writes the weights as .safetensors, or, if the name ends in .onnx, the model with new
-        initializers. The file appears when it is complete."""
+        initializers, or, if it ends with a slash, the adapters of `lora` as a folder for PEFT. Files
+        appear when they are complete."""
         self._session.save(str(path))
 
     def save_checkpoint(self, folder) -> Path:

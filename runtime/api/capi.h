@@ -5,6 +5,7 @@
 
 #include "runtime/session/session.h"
 #include "runtime/verify/timeline.h"
+#include "zero_rt/adapters.h"
 #include "zero_rt/mesh.h"
 #include "zero_rt/processes.h"
 #include "zero_rt/ranges.h"
@@ -17,6 +18,8 @@ struct zero_rt_executable {
   /// The result of zero_rt_executable_timeline().
   zero::rt::Timeline timeline = {};
   zero_rt_recorded_step step = {};
+  /// The result of zero_rt_executable_adapter_config().
+  std::string adapterConfig = {};
 };
 
 struct zero_rt_data {

@@ -2,6 +2,7 @@
 
 #include "runtime/api/capi.h"
 #include "runtime/format/tiers.h"
+#include "runtime/session/adapters.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -59,6 +60,11 @@ int zero_rt_executable_training_info(const zero_rt_executable *executable) {
 const char *zero_rt_executable_ort_checkpoint(const zero_rt_executable *executable) {
   const std::string &path = executable->program->tables().ort_checkpoint();
   return path.empty() ? nullptr : path.c_str();
+}
+
+const char *zero_rt_executable_adapter_config(zero_rt_executable *executable) {
+  executable->adapterConfig = adapterConfigOf(executable->program->tables());
+  return executable->adapterConfig.empty() ? nullptr : executable->adapterConfig.c_str();
 }
 
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,

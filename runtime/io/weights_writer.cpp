@@ -8,7 +8,23 @@
 
 namespace zero::rt {
 
+// The names of PEFT.
+static constexpr std::string_view kPrefix = "base_model.model.", kFirst = ".lora_A.weight",
+                                  kSecond = ".lora_B.weight";
+
 bool writesModel(const std::string &path) { return path.ends_with(".onnx"); }
+
+bool isOfAdapter(std::string_view name) {
+  return name.starts_with(kPrefix) && (name.ends_with(kFirst) || name.ends_with(kSecond));
+}
+
+std::string moduleOfAdapter(std::string_view name) {
+  if (!isOfAdapter(name) || !name.ends_with(kFirst))
+    return "";
+  name.remove_prefix(kPrefix.size());
+  name.remove_suffix(kFirst.size());
+  return std::string(name);
+}
 
 /// Creates the temporary of `path`, which must not be a file of `origin`.
 static Status createOutput(const std::string &path, const WeightsOrigin &origin, OutputFile &file) {
@@ -26,14 +42,36 @@ WeightsWriter::Format WeightsWriter::formatOf(const std::string &path,
                                               const WeightsOrigin &origin) {
   if (writesModel(path))
     return Format::Onnx;
+  if (path.ends_with('/'))
+    return Format::Adapter;
   const bool hasSuffix = path.find('.', path.rfind('/') + 1) != path.npos;
   return origin.ortCheckpoint.empty() || hasSuffix ? Format::Safetensors : Format::OrtCheckpoint;
+}
+
+/// The tensors of the adapters among `entries`.
+static std::vector<TensorEntry> adaptersOf(std::vector<TensorEntry> entries) {
+  std::erase_if(entries, [](const TensorEntry &entry) { return !isOfAdapter(entry.name); });
+  return entries;
+}
+
+/// Creates the files of `folder`, which ends with a slash.
+Status WeightsWriter::createAdapter(const std::string &folder) {
+  if (origin.adapterConfig.empty())
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "cannot write the folder '%s': expected a program of --lora that trains nothing "
+                "else, whose adapters it gets; or the name of a file",
+                escape(folder).c_str());
+  ZERO_RT_TRY(makeFolders(folder));
+  ZERO_RT_TRY(createOutput(folder + "adapter_config.json", origin, data));
+  return createOutput(folder + "adapter_model.safetensors", origin, file);
 }
 
 Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origin,
                              const std::vector<TensorEntry> &entries, WeightsWriter &writer) {
   writer.origin = origin;
   writer.format = formatOf(path, origin);
+  if (writer.format == Format::Adapter)
+    return writer.createAdapter(path);
   if (writer.format == Format::Safetensors)
     ZERO_RT_TRY(checkSafetensorsNames(entries));
   if (writer.format == Format::Onnx) {
@@ -82,6 +120,9 @@ Status WeightsWriter::writeChecked(const std::vector<TensorEntry> &entries) {
     return writeOrtCheckpoint(file, origin.ortCheckpoint, origin.learningRate, entries);
   case Format::Safetensors:
     return writeSafetensors(file, entries);
+  case Format::Adapter:
+    ZERO_RT_TRY(data.write(origin.adapterConfig));
+    return writeSafetensors(file, adaptersOf(entries));
   }
   return fail(ZERO_RT_INTERNAL, "unknown format of weights");
 }

@@ -8,9 +8,10 @@
 namespace zero::rt {
 
 /// The sources of a program: its ONNX model, or empty, a checkpoint of onnxruntime-training, or
-/// empty, and all files from which its initial values are read.
+/// empty, the configuration of its adapters, or empty, and all files from which its initial values
+/// are read.
 struct WeightsOrigin {
-  std::string model, ortCheckpoint;
+  std::string model, ortCheckpoint, adapterConfig;
   int trainingInfo = -1; ///< of the model: that the program is, or -1
   std::vector<std::string> files;
   float learningRate = 0; ///< with which a run that continues starts
@@ -18,13 +19,18 @@ struct WeightsOrigin {
 
 /// Whether a file of weights with this name is a model.
 bool writesModel(const std::string &path);
+/// Whether a tensor has the name of a matrix of an adapter.
+bool isOfAdapter(std::string_view name);
+/// The module to which the tensor `name`, the first matrix of an adapter, belongs; else empty.
+std::string moduleOfAdapter(std::string_view name);
 
 /// Writes weights in the format that the name of the file says:
 /// - .safetensors;
 /// - .onnx: the model that the program was made from, with new values. External data goes to a
 ///   second file, FILE.data;
 /// - no suffix, if the program begins with a checkpoint of onnxruntime-training: one with new
-///   values.
+///   values;
+/// - a folder, a name that ends with a slash, if the program trains adapters: one that PEFT loads.
 /// All other names are those of .safetensors. Files appear under their names at commit().
 class WeightsWriter {
 public:
@@ -42,8 +48,9 @@ public:
   Status commit();
 
 private:
-  enum class Format { Safetensors, Onnx, OrtCheckpoint };
+  enum class Format { Safetensors, Onnx, OrtCheckpoint, Adapter };
   static Format formatOf(const std::string &path, const WeightsOrigin &origin);
+  Status createAdapter(const std::string &folder);
   Status writeChecked(const std::vector<TensorEntry> &entries);
 
   Format format = Format::Safetensors;

@@ -5,6 +5,7 @@
 #include "runtime/format/coded_parameter.h"
 #include "runtime/format/codes.h"
 #include "runtime/io/weights_writer.h"
+#include "runtime/session/adapters.h"
 #include "runtime/session/collect.h"
 #include "runtime/session/values.h"
 #include "runtime/session/weights.h"
@@ -215,6 +216,7 @@ Status SessionWeights::save(const std::string &path) const {
   WeightsWriter writer;
   WeightsOrigin origin{tables().model(),
                        tables().ort_checkpoint(),
+                       adapterConfigOf(tables()),
                        tables().has_training_info() ? int(tables().training_info()) : -1,
                        {tables().files().begin(), tables().files().end()},
                        tables().learning_rate()};

@@ -3,6 +3,7 @@
 #include "runtime/session/weights.h"
 
 #include "runtime/io/tensor_entry.h"
+#include "runtime/io/weights_writer.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/problems.h"
 
@@ -106,6 +107,8 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
   ZERO_RT_TRY(checkPlain(file));
   Problems problems(verbose);
   Finder finder(file);
+  const bool hasAdapters = std::any_of(file.tensors().begin(), file.tensors().end(),
+                                       [](const auto &entry) { return isOfAdapter(entry.first); });
   for (const proto::Tensor &tensor : program.tensors()) {
     if (!persistenceOf(tensor).loadable)
       continue;
@@ -116,7 +119,8 @@ Status planWeights(const proto::Program &program, const WeightsFile &file, bool 
     const bool isNeeded = tensor.init().required() ||
                           ((tensor.role() == proto::PARAMETER || tensor.role() == proto::BUFFER) &&
                            !tensor.init().has_splat());
-    if (!found && !isNeeded)
+    // Beside the weights of a base, adapters begin with values of their own.
+    if (!found && (!isNeeded || (isOfAdapter(tensor.name()) && !hasAdapters)))
       continue;
     if (!found) {
       ++plan.missing;

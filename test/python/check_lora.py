@@ -115,6 +115,30 @@ def check_lora(checks):
     return export
 
 
+def check_compiled(checks):
+    """Adapters that `--lora` adds to the export of a base: PEFT loads the saved folder, and computes
+    the loss with which a run would continue."""
+    batch = make_batch()
+    for label, kind, flags in (
+            ("compiled", "llama", ["--lora=*.layers.1.*_proj,q_proj", "--rslora"]),
+            ("compiled-gpt2", "gpt2", ["--lora=c_attn,mlp.c_fc", "--lora-alpha=4"])):
+        export, folder = zero.export(make_base(kind), batch, path=WORK / f"{label}.onnx"), WORK / label
+        flags = [*flags, "--lora-rank=4", "--zero-stage=3"]
+        losses, weights = zero_trains(export, batch, *flags, f"--save={folder}/")
+        trained = weights.rename(WORK / f"{label}-trained.safetensors")
+        after, _ = zero_trains(export, batch, *flags, f"--weights={trained}")
+        tuned = peft.PeftModel.from_pretrained(make_base(kind), folder).eval()
+        with torch.no_grad():
+            loss = tuned(**batch).loss.item()
+        checks.that(abs(loss / after[0] - 1) < 1e-5 and losses[0] - loss > 1e-3,
+                    f"{label}: PEFT's loss is {loss}, not {after[0]}, after {losses}")
+        tuned.save_pretrained(WORK / f"{label}-again")
+        ours, theirs = (read_safetensors(Path(place) / "adapter_model.safetensors")
+                        for place in (folder, WORK / f"{label}-again"))
+        checks.that(ours.keys() == theirs.keys() and all(
+            np.array_equal(ours[key][0], theirs[key][0]) for key in ours), f"{label}: PEFT's file")
+
+
 def check_peft(checks):
     """Magnitudes of DoRA, a layer that is trained as a whole, and a module around the model."""
     class Around(nn.Module):
@@ -205,6 +229,7 @@ def main():
     torch.set_num_threads(1)
     checks = Checks()
     check_placement(checks, check_lora(checks))
+    check_compiled(checks)
     check_peft(checks)
     check_dropout(checks)
     check_module(checks)

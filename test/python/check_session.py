@@ -3,6 +3,7 @@
 usage: check_session.py DATA WORK
 """
 
+import json
 import os
 import re
 import signal
@@ -297,6 +298,23 @@ def check_values(checks, program, graph):
         checks.that(stats["model_elements"] == 2 * program.info["planned_elements"], "elements")
 
 
+def check_adapters(checks, data, graph):
+    """Adapters of `lora` are saved as a folder; another program has none to save there."""
+    program = compile_model(data, "gpt2-tiny", graph.work, stage=3, ranks=2, lora="c_attn",
+                            lora_rank=2)
+    folder = graph.work / "adapter"
+    with program.session() as session:
+        session.step(graph.inputs)
+        session.save(f"{folder}/")
+        trained = session.state_dict()
+    saved = read_safetensors(folder / "adapter_model.safetensors")
+    checks.that(len(saved) == 4 and all(np.array_equal(value, trained[name])
+                                        for name, value in saved.items()),
+                f"saved {sorted(saved)} of {sorted(trained)}")
+    config = json.loads((folder / "adapter_config.json").read_text())
+    checks.that(config["r"] == 2 and config["target_modules"] == ["c_attn"], f"{config}")
+
+
 def check_raises(checks, kind, word, function):
     try:
         function()
@@ -444,6 +462,7 @@ def main():
     check_epochs(checks, data, work)
     check_state(checks, program, graph)
     check_values(checks, program, graph)
+    check_adapters(checks, data, graph)
     check_errors(checks, program, graph, work)
     check_threads(checks, program, graph)
     check_interrupt(checks, program, graph, losses)

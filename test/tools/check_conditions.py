@@ -36,7 +36,7 @@ CASES = [
     ("--precision=bf16 --freeze=fc1.*", "--frozen-precision=bf16",
      "--precision=bf16, which stores all parameters in 16 bits"),
     ("--ranks=2", "--frozen-precision=bf16",
-     "nothing frozen: none of --freeze, --freeze-all-but and --trainable is given"),
+     "nothing frozen: none of --freeze, --freeze-all-but, --trainable and --lora is given"),
     ("--trainable=list", "--freeze-all-but=fc1.*",
      "--trainable, which lists the trained parameters"),
     ("--mesh=data=2", "--ranks=2", "--mesh, whose axis data it is"),

@@ -16,7 +16,8 @@ Flags resultFlags(Options &options) {
       Flag{"Results", "save", "FILE",
            "write the trained weights as .safetensors, or, if FILE ends in .onnx,\n"
            "the model with new initializers. With --ort-checkpoint, a FILE without\n"
-           "suffix is a checkpoint of onnxruntime-training. May be given twice",
+           "suffix is a checkpoint of onnxruntime-training. With --lora, a FILE that ends\n"
+           "with / is a folder for the adapters, which PEFT loads. May be given twice",
            toFiles(options.saves), /*with=*/"", /*repeats=*/true}
           .inShort("Results", "write the trained weights: .safetensors or .onnx"),
       Flag{"Results", "save-state", "DIR",

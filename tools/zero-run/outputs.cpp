@@ -6,6 +6,7 @@
 #include "report.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/support/checked.h"
+#include "zero_rt/adapters.h"
 #include "zero_rt/ranges.h"
 
 #include <algorithm>
@@ -92,6 +93,8 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
   origin.trainingInfo = zero_rt_executable_training_info(executable.get());
   if (const char *checkpoint = zero_rt_executable_ort_checkpoint(executable.get()))
     origin.ortCheckpoint = checkpoint;
+  if (const char *config = zero_rt_executable_adapter_config(executable.get()))
+    origin.adapterConfig = config;
   origin.learningRate = options.learningRate.value_or(infoOf(executable).learning_rate);
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     origin.files.push_back(file);

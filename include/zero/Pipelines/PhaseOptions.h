@@ -4,6 +4,7 @@
 #define ZERO_PIPELINES_PHASEOPTIONS_H
 
 #include "zero/Flags/Flag.h"
+#include "zero/Pipelines/Options/Adapters.h"
 #include "zero/Pipelines/Options/Model.h"
 #include "zero/Pipelines/Options/Plan.h"
 #include "zero/Pipelines/Options/Step.h"
@@ -16,6 +17,7 @@ namespace zero {
 /// The options of all phases, a part for each. Every tool fills this struct.
 struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   phase::ImportOptions import{*this};
+  phase::AdapterOptions adapters{*this};
   phase::RecogniseOptions recognise{*this};
   phase::PrecisionOptions precision{*this};
   phase::ShardOptions shard{*this};
@@ -37,6 +39,8 @@ struct PhaseOptions : mlir::PassPipelineOptions<PhaseOptions> {
   /// The bytes of the device and the host together that --ram-budget leaves to each rank; 0 if it
   /// is not given.
   uint64_t sharedBudget(const planning::Machine &machine) const;
+  /// Whether adapters alone are trained: there are some, and no option says what else is.
+  bool freezesBase() const;
   /// The mode of --checkpoint; if none is given, auto if a plan is chosen.
   OrAuto<Checkpoint> checkpointMode() const;
 

@@ -100,7 +100,7 @@ private:
       return true; // no element would change
     if (!options.saysWhatIsTrained() && candidate.state->hasAttr(kExportedFrozenAttr))
       return true;
-    return options.forwardOnly || matched || (!allBut.empty() && !excepted) ||
+    return options.freezeAll || matched || (!allBut.empty() && !excepted) ||
            (options.trainable && !candidate.isListed);
   }
 
@@ -232,7 +232,7 @@ struct SelectParameters : impl::SelectParametersBase<SelectParameters> {
     }
     options.freeze.assign(freeze.begin(), freeze.end());
     options.freezeAllBut.assign(freezeAllBut.begin(), freezeAllBut.end());
-    options.forwardOnly = forwardOnly;
+    options.freezeAll = freezeAll;
     options.verbose = verbose;
     if (!selectParameters(getOperation(), options))
       signalPassFailure();

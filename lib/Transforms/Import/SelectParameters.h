@@ -21,13 +21,13 @@ struct SelectionOptions {
   std::vector<std::string> freeze;
   /// If not empty: freezes the parameters that match none of these glob patterns.
   std::vector<std::string> freezeAllBut;
-  /// Train nothing: every parameter is frozen, there is no loss.
-  bool forwardOnly = false;
+  /// Freeze every parameter: nothing is trained, or only what later passes add.
+  bool freezeAll = false;
   /// Name in errors everything that is wrong.
   bool verbose = false;
 
   /// Whether the user has specified what is trained; otherwise the exporter's record counts.
-  bool saysWhatIsTrained() const { return trainable || !freezeAllBut.empty() || forwardOnly; }
+  bool saysWhatIsTrained() const { return trainable || !freezeAllBut.empty() || freezeAll; }
 };
 
 /// The decisions for the model's float constants of more than one element.

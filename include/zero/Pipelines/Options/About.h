@@ -137,6 +137,8 @@ phase::Condition training,
     fp16,             ///< it is fp16
     dynamicScale,     ///< the loss scale is not fixed
     frozenParameters, ///< there may be some
+    adapters,         ///< some are added
+    trainedBase,      ///< not all parameters but those of adapters are frozen
     noList,           ///< no file lists what is trained
     noMesh,           ///< nothing says the ranks along axes
     cpuRanks,         ///< ranks run on the CPU

@@ -24,10 +24,11 @@ struct ImportOptions : Group {
       llvm::cl::desc(
           "train only the parameters that this file lists (names or globs), and freeze the others"),
       llvm::cl::value_desc("file")};
-  ListOption<std::string> freeze{parent, "freeze",
-                                 ofStep().inShort("Model", "parameters that are not trained"),
-                                 llvm::cl::desc("do not train parameters that match these globs"),
-                                 llvm::cl::value_desc("pattern,...")};
+  ListOption<std::string> freeze{
+      parent, "freeze",
+      ofStep(needs::trainedBase).inShort("Model", "parameters that are not trained"),
+      llvm::cl::desc("do not train parameters that match these globs"),
+      llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> freezeAllBut{
       parent, "freeze-all-but", ofStep(needs::noList),
       llvm::cl::desc("train only the parameters that match these globs"),

@@ -86,7 +86,7 @@ def SelectParameters : Pass<"zero-select-parameters", "::mlir::ModuleOp"> {
     ListOption<"freeze", "freeze", "std::string", "glob patterns of parameters to freeze">,
     ListOption<"freezeAllBut", "freeze-all-but", "std::string",
                "glob patterns of the parameters that are not frozen">,
-    Option<"forwardOnly", "forward-only", "bool", /*default=*/"false", "freeze all parameters">,
+    Option<"freezeAll", "freeze-all", "bool", /*default=*/"false", "freeze all parameters">,
     Option<"verbose", "verbose", "bool", /*default=*/"false",
            "list all errors, not only the first few">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect"];
@@ -130,6 +130,65 @@ def InitializeParameters : Pass<"zero-initialize-parameters", "::mlir::ModuleOp"
   }];
   let options = [Option<"scheme", "scheme", "std::string", /*default=*/"", "normal:0.02, ...">];
   let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def PlanAdapters : Pass<"zero-plan-adapters", "::mlir::ModuleOp"> {
+  let summary = "Find the products that get a low-rank adapter";
+  let description = [{
+    Marks each MatMul, Gemm and Contract of a parameter whose name matches a pattern, also through
+    nodes that only transpose, reshape or convert the parameter. A pattern is the name of a module
+    or the end of it (`q_proj` for `model.layers.0.self_attn.q_proj.weight`), or a glob of whole
+    names. The module that a product computes is the name of its parameter without `.weight`,
+    `.kernel` or `.w`.
+
+    Errors: a pattern that matches no such parameter, with the nearest names; an embedding, whose
+    rows are looked up; a matrix that other nodes read; a module that has an adapter already; and a
+    tensor of several modules, whose adapters would be one. A glob passes over what is no matrix of
+    a product, except embeddings.
+
+    ```mlir
+    %w = zero.read @"q_proj.weight" : tensor<8x4xf32>
+    %t = onnx.node "Transpose"(%w) : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    %y = onnx.node "MatMul"(%x, %t) {zero.adapted_module = "q_proj",           // after
+                                     zero.adapted_operand = 1 : i64}
+        : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    ```
+  }];
+  let options = [ListOption<"targets", "targets", "std::string", "modules: names, ends of names or globs">];
+}
+
+def AddAdapters : Pass<"zero-add-adapters", "::mlir::ModuleOp"> {
+  let summary = "Add low-rank adapters beside marked products";
+  let description = [{
+    Adds to the result y of each product that zero-plan-adapters has marked, of x and a matrix, the
+    term `scale * dropout(x) A^T B^T` (LoRA, Hu et al., arXiv 2106.09685). A of [size, inputs] and
+    B of [outputs, size] are new trained parameters with the names that PEFT gives them. They have
+    f32 elements (f64 beside f64), whatever x has. A is drawn by its name and `--seed`: uniformly
+    between the square root of 1 / inputs and its negative, as kaiming_uniform_ with a = sqrt(5)
+    does, or from a normal distribution with the deviation 1 / size. B is 0.
+
+    Products of one module share its adapter.
+
+    ```mlir
+    %y = onnx.node "MatMul"(%x, %t) {zero.adapted_module = "q_proj", ...}      // before
+    %a = zero.read @"base_model.model.q_proj.lora_A.weight" : tensor<2x4xf32>  // after
+    %b = zero.read @"base_model.model.q_proj.lora_B.weight" : tensor<8x2xf32>
+    %y = onnx.node "MatMul"(%x, %t)
+    %0 = onnx.node "MatMul"(%x, %a^T)
+    %1 = onnx.node "Mul"(%0, %scale)
+    %2 = onnx.node "MatMul"(%1, %b^T)
+    %z = onnx.node "Add"(%y, %2)
+    ```
+  }];
+  let options = [
+    Option<"size", "size", "unsigned", /*default=*/"8", "rows of A and columns of B">,
+    Option<"scale", "scale", "double", /*default=*/"1.0", "factor of what an adapter adds">,
+    Option<"dropoutRatio", "dropout", "double", /*default=*/"0.0",
+           "share of the inputs of adapters that are set to 0">,
+    Option<"gaussian", "gaussian", "bool", /*default=*/"false",
+           "draw A from a normal distribution">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
 }
 
 def MarkTokens : Pass<"zero-mark-tokens", "::mlir::ModuleOp"> {

@@ -1,0 +1,23 @@
+"""Adapters that `--lora` adds and PEFT adds, with the same initial values: shared by
+test/reference/lora_peft.py and test/execute/check_lora_compiler.py."""
+
+import numpy as np
+
+STEPS, LR, DECAY = 10, 1e-2, 0.01
+# For each case its graph, targets, rank, alpha, whether its scale is rank-stabilized, the standard
+# deviation of B, which PEFT initializes with 0, and the codes in which the base is stored.
+CASES = {
+    "llama": ("llama-tiny", ["q_proj", "v_proj"], 4, 8, False, 0.0, None),
+    "all": ("llama-tiny", ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj",
+                           "down_proj"], 3, 5, False, 0.02, None),
+    "gpt2": ("gpt2-tiny", ["c_attn", "c_proj"], 8, 16, True, 0.0, None),
+    "nf4": ("llama-tiny", ["q_proj", "v_proj"], 4, 8, False, 0.0, "nf4"),
+}
+
+
+def initial(name, shape, deviation_of_b):
+    """The value of the matrix `name`, the same for everyone."""
+    seed = [ord(letter) for letter in name]
+    values = np.random.default_rng(seed).standard_normal(shape)
+    deviation = 1 / np.sqrt(shape[1]) if ".lora_A." in name else deviation_of_b
+    return (values * deviation).astype(np.float32)
