@@ -102,6 +102,7 @@ const Known kKnown[] = {
     {kExportedFrozenAttr, OnState, kUnit, "no value"},
     {kNumberAttr, OnState, isKind<FloatAttr>, "a float"},
     {kLateAttr, OnState, isKind<UnitAttr, FloatAttr>, "a float, or no value"},
+    {kOwnerAttr, OnState, kInteger, "an integer"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {kKernelAttr, OnFunction, kUnit, "no value"},
     {kHostKernelAttr, OnFunction, kUnit, "no value"},
@@ -128,7 +129,7 @@ const Known kKnown[] = {
     {kCarriesAttr, OnBody, kUnit, "no value"},
     {kTrainingOnlyAttr, OnBody, kUnit, "no value"},
     {kGradientStartAttr, OnBody, kInteger, "an integer"},
-    {kDirectionAttr, OnBody, kUnit, "no value"},
+    {kDirectionAttr, OnBody, kList, "a list"},
     {kReplicatedAttr, OnBody, kIntegers, "integers"},
     {kOffsetsAttr, OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.

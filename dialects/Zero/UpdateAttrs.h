@@ -7,10 +7,16 @@
 
 namespace zero {
 
-/// On a launch before partition, a unit attribute: it advances the states of one parameter element
-/// by element and computes the direction of its update, its last result. `partition` launches its
-/// kernel on the slice of a bucket: (states..., gradient, scalars...) -> (states..., direction).
+/// On a launch before partition: it advances the states of one parameter element by element and
+/// computes the direction of its update, its last result. `partition` launches its kernel on the
+/// slice of a bucket: (states..., gradient, scalars...) -> (states..., direction). The attribute
+/// has the kernels that collect the steps of several matrices: one that sets a list in place to -0,
+/// to which sums add nothing, and one that sets its first operand in place to its second one.
 inline constexpr llvm::StringLiteral kDirectionAttr = "zero.direction";
+
+/// On a parameter that an optimizer of matrices updates: the data-parallel rank, by the number of
+/// its slice, that computes the step of the matrix.
+inline constexpr llvm::StringLiteral kOwnerAttr = "zero.owner";
 
 } // namespace zero
 

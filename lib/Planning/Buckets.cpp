@@ -29,43 +29,22 @@ static int64_t layerOf(int64_t index, const Repetition &layers) {
   return 1 + std::min((index - layers.begin) / layers.period, whole);
 }
 
-std::vector<int64_t> groupByOwner(const std::vector<BucketItem> &items, int64_t ranks,
-                                  int64_t limit) {
-  std::vector<int64_t> owners(items.size(), -1);
-  std::map<std::tuple<uint64_t, uint64_t, int64_t>, std::vector<size_t>> open;
-  int64_t numGroups = 0;
-  for (size_t index = 0; index < items.size() && ranks > 1; ++index) {
-    const BucketItem &item = items[index];
-    if (!item.isOwnable || item.alone || item.elements * item.elementBytes > limit / ranks)
-      continue;
-    std::vector<size_t> &group = open[{item.shape, item.kind, item.elements}];
-    group.push_back(index);
-    if (int64_t(group.size()) < ranks)
-      continue;
-    for (size_t member : group)
-      owners[member] = numGroups;
-    ++numGroups;
-    group.clear();
-  }
-  return owners;
-}
-
 Buckets planBuckets(const std::vector<BucketItem> &items, int64_t ranks, int64_t limit,
-                    int64_t alignment, const std::vector<int64_t> &owners) {
+                    int64_t alignment, const Owners &owners) {
   auto roundUp = [](int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; };
   Repetition layers = findLayers(items);
   Buckets result;
   std::map<std::tuple<int64_t, uint64_t>, int64_t> open; // (layer, kind) -> bucket
-  std::map<int64_t, int64_t> ofOwners;
+  std::map<int64_t, int64_t> ofGroups;
   for (size_t index = 0; index < items.size(); ++index) {
     const BucketItem &item = items[index];
-    if (!owners.empty() && owners[index] >= 0) {
-      auto [it, isNew] = ofOwners.try_emplace(owners[index], result.elements.size());
+    if (!owners.items.empty() && owners.items[index].group >= 0) {
+      const Owner &owner = owners.items[index];
+      const int64_t slice = owners.slices[size_t(owner.group)];
+      auto [it, isNew] = ofGroups.try_emplace(owner.group, result.elements.size());
       if (isNew)
-        result.elements.push_back(0);
-      int64_t &elements = result.elements[it->second];
-      result.slots.push_back({it->second, elements});
-      elements = roundUp(elements + item.elements, alignment);
+        result.elements.push_back(slice * ranks);
+      result.slots.push_back({it->second, owner.rank * slice + owner.start});
       continue;
     }
     auto key = std::make_tuple(layerOf(index, layers), item.kind);

@@ -155,6 +155,17 @@ static void printProcess(const PlanSummary &plan, llvm::raw_ostream &os) {
      << " beside arenas, for the runtime and its libraries\n";
 }
 
+/// Prints nothing without owners.
+static void printOwners(const PlanSummary &plan, llvm::raw_ostream &os) {
+  if (const auto &owners = plan.owners)
+    os << owners->matrices << " matrices have owners: the rank with most does "
+       << llvm::format("%.2f x the mean of operations and %.1f %% of all; buckets of matrices take "
+                       "%.2f x their elements\n",
+                       owners->most / owners->mean,
+                       100 * owners->most / owners->mean / double(plan.ranks),
+                       owners->stored / owners->elements);
+}
+
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printPlan(plan, os);
   printMemory(plan, os);
@@ -168,6 +179,7 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
     printVolume(*plan.volume, plan, os);
   if (plan.tensorVolume)
     printTensorVolume(*plan.tensorVolume, plan.tensorRanks, os);
+  printOwners(plan, os);
   printNodeBytes(plan, os);
   if (plan.halfProducts)
     os << plan.halfProducts << " of " << plan.products

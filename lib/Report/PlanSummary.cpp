@@ -132,7 +132,7 @@ static TensorVolume countTensorVolume(const Storage &storage, int64_t microBatch
 }
 
 /// Counts collectives of parameters and gradients, but not of values of the program. Adds to
-/// `wholeGradients` the elements that are gathered for optimizers that update full tensors.
+/// `wholeGradients` the elements that are exchanged for optimizers that update full tensors.
 /// `reductions` becomes the largest number of times that a gradient is reduced, if it is larger.
 static CollectiveVolume countCollectives(func::FuncOp step,
                                          const llvm::DenseSet<Operation *> &forward,
@@ -152,7 +152,9 @@ static CollectiveVolume countCollectives(func::FuncOp step,
     volume.received += received;
     volume.withinNode += isWithinNode(mesh, op) ? received : 0;
     volume.acrossNodes += isAcrossNodes(mesh, op) ? received : 0;
-    if (isReduction(op.getCollectiveKind())) {
+    // Takes steps of matrices from their owners to slices.
+    const bool isOfSteps = isa<ReduceScatterOp>(op) && isIn(op, Segment::Epilogue);
+    if (isReduction(op.getCollectiveKind()) && !isOfSteps) {
       volume.gradients += elements;
       int64_t &number = reduced[displayName(op)];
       reductions = std::max(reductions, number += iterations);
@@ -161,7 +163,7 @@ static CollectiveVolume countCollectives(func::FuncOp step,
         volume.update += elements;
       continue;
     }
-    if (op.isFetch() && isIn(op, Segment::Epilogue))
+    if (isOfSteps || (op.isFetch() && isIn(op, Segment::Epilogue)))
       wholeGradients += elements;
     if (isAcrossNodes(mesh, op))
       volume.shared += elements;
@@ -316,6 +318,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   plan.paperStateBytes =
       dividedBytes(plan, 2 * size.own, 2 * size.ownTrained, 12 * size.ownTrained);
   plan.volume = measureVolume(module, storage, plan);
+  plan.owners = measureOwners(module, plan.ranks);
   if (plan.tensorRanks > 1)
     plan.tensorVolume = countTensorVolume(storage, plan.iterations);
   countProducts(module, storage.getStep(), plan);

@@ -6,6 +6,7 @@ usage: check_muon.py DATA WORK
 
 import json
 import re
+import resource
 import shutil
 import sys
 from pathlib import Path
@@ -174,13 +175,14 @@ CASES = [
     (2, [], range(4)),
     (3, [], (0, 2, 3)),
     (4, [], range(4)),
-    (2, ["--bucket-bytes=20000"], range(4)),  # without owners at stages 2 and 3
+    (2, ["--bucket-bytes=20000"], range(4)),  # slices cut matrices at stages 2 and 3
     (2, ["--offload-optimizer=host"], (1, 3)),
     (2, ["--offload-gradients=host"], (1, 3)),
     (2, ["--offload-optimizer=nvme", "--offload-params=host"], (3,)),
     (2, ["--micro-batches=2", "--clip-norm=0.5"], range(4)),
     (2, ["--precision=bf16"], (0, 3)),
     (2, ["--checkpoint=layer"], (3,)),
+    (4, ["--shard-params=node", "--ranks-per-node=2"], (3,)),
 ]
 NUMBERS = ("--micro", "--clip", "--prec")
 
@@ -250,35 +252,87 @@ def check_plan(checks, work):
     checks.that(abs(saved - layers) <= 0.01 * layers, f"{states}")
 
 
-def count_products(text):
-    """Launches of products of steps of matrices, by their formula."""
-    return len(re.findall(r"zero\.launch @matrix\d+_\d+_product", text))
+def count_products(text, ranks):
+    """Products of steps of matrices that each rank computes. Those under a condition are of the rank
+    that reads true from a constant."""
+    owners = {}
+    for constant, values, own, condition in re.findall(
+            r"(%\S+) = arith\.constant dense<\[(.*?)\]> : tensor<\d+xi1>(?:.|\n)*?"
+            r"(%\S+) = zero\.own_slice \1 .*\n.*?(%\S+) = tensor\.collapse_shape \3", text):
+        owners[condition] = values.split(", ").index("true")
+    counts = [0] * ranks
+    for condition in re.findall(r"zero\.launch @matrix\d+_\d+_product\S*\(.*?\) (?:if (%\S+))?", text):
+        for rank in [owners[condition]] if condition else range(ranks):
+            counts[rank] += 1
+    return counts
 
 
 def check_owners(checks, data, work):
-    """Where each rank owns a matrix of each shape it computes no other, and the exchange is AdamW's.
-    Others are computed by every rank."""
+    """Each matrix has an owner, which alone computes its step. Where slices hold whole matrices the
+    exchange is AdamW's."""
     graph = Graph(data, "gpt2-tiny", work)
 
     def plan(stage, ranks, *flags):
         text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
                         "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
         received = re.search(r"each rank receives (\d+) elements", text)
-        return count_products(text), int(received[1]) if received else 0, certificate(text)["device"]
+        return (count_products(text, ranks), int(received[1]) if received else 0,
+                certificate(text)["device"])
 
-    all_matrices = plan(0, 1, *MUON)[0]
-    checks.that(all_matrices == 8 * 15, f"{all_matrices} products")
+    # Four shapes of 1, 3, 4 and 4 units, two of each: on three ranks 4 + 4 and twice 4 + 3 + 1.
+    per_matrix, all_matrices = 15, 8 * 15
+    checks.that(plan(0, 2, *MUON)[0] == [all_matrices] * 2, "without owners")
     for stage in (1, 2, 3):
-        products, received, memory = plan(stage, 2, *MUON)
-        _, adamw, theirs = plan(stage, 2, "--optimizer=adamw")
-        checks.that(products * 2 == all_matrices, f"stage {stage}: {products} products of a rank")
-        checks.that(received <= 1.1 * adamw, f"stage {stage}: receives {received}, AdamW {adamw}")
-        checks.that(memory["optimizer state"] < theirs["optimizer state"], f"{memory}, {theirs}")
-        # Two matrices of a shape have no owners among three ranks.
-        products, received, _ = plan(stage, 3, *MUON)
-        checks.that(products == all_matrices, f"stage {stage}, 3 ranks: {products} products")
-    products = plan(3, 2, *MUON, "--bucket-bytes=20000")[0]
-    checks.that(products == all_matrices, f"in small buckets: {products} products")
+        for ranks, counts in ((2, [4, 4]), (3, [2, 3, 3])):
+            products, received, memory = plan(stage, ranks, *MUON)
+            _, adamw, theirs = plan(stage, ranks, "--optimizer=adamw")
+            label = f"stage {stage}, {ranks} ranks"
+            checks.that(sorted(products) == [per_matrix * count for count in counts],
+                        f"{label}: products of ranks {products}")
+            checks.that(received <= 1.1 * adamw, f"{label}: receives {received}, AdamW {adamw}")
+            checks.that(memory["optimizer state"] < theirs["optimizer state"], f"{memory}, {theirs}")
+    # Cut into slices, each step still is computed once: four of 4 units, two of 3 and two of 1.
+    for stage, ranks, flags in ((3, 2, ["--bucket-bytes=20000"]), (1, 8, [])):
+        products, _, _ = plan(stage, ranks, *MUON, *flags)
+        checks.that(sum(products) == all_matrices, f"{ranks} ranks, {flags}: {products}")
+        checks.that(max(products) <= 1.5 * all_matrices / ranks, f"{ranks} ranks, {flags}: {products}")
+
+
+def balance(text):
+    """Matrices with owners, the operations of the rank with most over the mean, and the elements of
+    buckets over those of matrices, as the certificate states them."""
+    found = re.search(r"(\d+) matrices have owners: the rank with most does (\S+) x the mean of "
+                      r"operations and \S+ % of all; buckets of matrices take (\S+) x", text)
+    return int(found[1]), float(found[2]), float(found[3])
+
+
+def check_balance(checks, work):
+    """Operations are divided by the ranks within 15 %, in at most 10 % more elements. 175B on 1,024
+    ranks: no rank computes more than the largest matrix."""
+    work.mkdir(parents=True, exist_ok=True)
+    model = work / "gpt.onnx"
+    run_tool("zero-translate", "--make-gpt=layers=8,width=64,heads=4,vocabulary=128,sequence=16,"
+             "batch=1", "-o", model)
+    for ranks in (2, 3, 4, 5, 6, 8):
+        for stage in (1, 3):
+            matrices, most, stored = balance(run_tool(
+                "zeroc", model, "--plan-only", "--no-cache", "--init=normal:0.02", *MUON,
+                f"--zero-stage={stage}", f"--ranks={ranks}"))
+            checks.that(matrices == 32 and most <= 1.15 and stored <= 1.1,
+                        f"stage {stage}, {ranks} ranks: {matrices} matrices, {most} x the mean of "
+                        f"operations, {stored} x the elements")
+    run_tool("zero-translate", "--make-gpt=layers=96,width=12288,heads=96,vocabulary=50304,"
+             "sequence=2048,batch=1", "-o", model)
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    text = run_tool("zeroc", model, "--plan-only", "--no-cache", "--init=normal:0.02", *MUON,
+                    "--zero-stage=1", "--ranks=1024")
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begin
+    matrices, most, _ = balance(text)
+    # 4 of 3 + 1 + 4 + 4 units of a layer.
+    largest = 4 / (96 * 12) * 1024
+    print(f"175B on 1,024 ranks: {seconds:.1f} s, the rank with most does {most} x the mean")
+    checks.that(matrices == 384 and most <= 1.01 * largest, f"175B: {matrices}, {most} x the mean")
+    checks.that(seconds <= 3, f"175B: a plan takes {seconds:.1f} s")
 
 
 def check_errors(checks, data):
@@ -331,6 +385,7 @@ def main():
     check_skipped(checks, data, work / "skipped")
     check_plan(checks, work / "plan")
     check_owners(checks, data, work / "owners")
+    check_balance(checks, work / "balance")
     check_config(checks, data, work / "config")
     check_errors(checks, data)
     checks.finish()

@@ -3,6 +3,7 @@
 #ifndef ZERO_PLANNING_BUCKETS_H
 #define ZERO_PLANNING_BUCKETS_H
 
+#include "zero/Planning/Owners.h"
 #include "zero/Planning/Repetition.h"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct BucketItem {
   bool alone = false; ///< its uses are far apart: a bucket of its own
   /// One rank may own all of it: its update needs the whole tensor.
   bool isOwnable = false;
+  double operations = 0; ///< of that update, relative to others
 };
 
 /// The place of an item.
@@ -35,19 +37,12 @@ struct Buckets {
 /// The repetition that covers the most bytes; of equal ones the shortest period.
 Repetition findLayers(const std::vector<BucketItem> &items);
 
-/// A number for each item that one rank will own all of, else -1. `ranks` items with the same
-/// number are of equal elements, shape and kind, one for each rank, at most `limit` bytes together:
-/// the operations on them are divided evenly. Items of a kind form groups in order; those that are
-/// left have no owner.
-std::vector<int64_t> groupByOwner(const std::vector<BucketItem> &items, int64_t ranks,
-                                  int64_t limit);
-
 /// Packs whole tensors in order, each starting at a multiple of `alignment`
 /// elements. A bucket holds items of one layer and kind, at most `limit` bytes
-/// unless one tensor alone is larger, and is padded to ranks x alignment. Items with the same
-/// number in `owners`, see groupByOwner, are a bucket of which each slice is one item.
+/// unless one tensor alone is larger, and is padded to ranks x alignment. Each group of `owners` is
+/// a bucket, in which an item is inside the slice of its owner.
 Buckets planBuckets(const std::vector<BucketItem> &items, int64_t ranks, int64_t limit,
-                    int64_t alignment, const std::vector<int64_t> &owners = {});
+                    int64_t alignment, const Owners &owners = {});
 
 } // namespace zero::planning
 

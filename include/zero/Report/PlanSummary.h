@@ -72,6 +72,14 @@ struct TensorVolume {
   int64_t total() const { return forward + backward + again + regathered + saved; }
 };
 
+/// How evenly ranks share the steps of matrices, each of which has an owner.
+struct OwnerBalance {
+  int64_t matrices = 0;
+  double most = 0, mean = 0; ///< operations of the rank with most of them, and of all
+  double stored = 0;         ///< elements of the buckets of a rank that have matrices
+  double elements = 0;       ///< of all matrices, divided by the number of ranks
+};
+
 /// The contents of one tier of a rank.
 struct ArenaSummary {
   Tier tier = Tier::Device;
@@ -109,6 +117,7 @@ struct PlanSummary : ArenaSummary {
   double stateBytes = 0;      ///< model state of a rank by the ZeRO formula, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
   std::optional<CollectiveVolume> volume;   ///< of a step on several data-parallel ranks
+  std::optional<OwnerBalance> owners;       ///< of a step with an optimizer of matrices
   std::optional<TensorVolume> tensorVolume; ///< of a step on several ranks along tensor
   int64_t ranksPerNode = 0; ///< by which sums or parameters are divided; 0: there are no nodes
   /// Bytes of parameters and gradients that each of these nodes receives from others in a step.
@@ -127,6 +136,9 @@ PlanSummary summarisePlan(mlir::ModuleOp module, const Storage &storage);
 
 /// What a rank stores of each usage and type, the largest of a usage first.
 llvm::SmallVector<StoredBytes> bytesByStoredType(mlir::ModuleOp module, const Storage &storage);
+
+/// Nothing if no matrix has an owner.
+std::optional<OwnerBalance> measureOwners(mlir::ModuleOp module, int64_t ranks);
 
 /// Writes the certificate as a table.
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os);

@@ -56,6 +56,13 @@ struct Bucket {
                     *member.getStart() == int64_t(each.index()) * (elements / ranks);
            });
   }
+  /// Whether no member is cut by the slices of data-parallel ranks.
+  bool hasWholeSlices(int64_t ranks) const {
+    const int64_t slice = elements / ranks;
+    return llvm::all_of(members, [&](ParameterOp member) {
+      return *member.getStart() % slice + member.getTensorType().getNumElements() <= slice;
+    });
+  }
   /// The flat type of one of `shards` slices.
   mlir::RankedTensorType type(int64_t shards) const {
     return mlir::RankedTensorType::get({elements / shards}, elementType);

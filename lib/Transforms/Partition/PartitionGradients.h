@@ -40,6 +40,10 @@ public:
   /// the operand of its updates: the rank's slice of the results of these launches.
   mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
+  /// Fails after an error unless each matrix of `bucket` has an owner, which is the rank whose
+  /// slice it is in.
+  llvm::LogicalResult checkOwners(const Bucket &bucket) const;
+
 private:
   /// The launch that computes the direction of `parameter` before an optimizer of matrices, or
   /// null.
@@ -52,6 +56,11 @@ private:
   /// The same if the slice is one matrix: the rank computes its step alone.
   mlir::Value replaceByOwned(const Bucket &bucket, LaunchOp direction, mlir::Value slice,
                              mlir::OpBuilder &builder);
+  /// The same if ranks have matrices of their own shapes: the launches of a matrix run on its owner
+  /// alone. `directions` are the slice, if it has whole matrices, or all.
+  mlir::Value replaceByConditional(const Bucket &bucket, llvm::ArrayRef<LaunchOp> launches,
+                                   mlir::Value directions, mlir::OpBuilder &builder);
+  mlir::Value isOwner(const Bucket &bucket, int64_t owner);
   /// The rank's slice of the steps of the members of `bucket`.
   mlir::Value collectSteps(const Bucket &bucket);
 
@@ -98,6 +107,7 @@ private:
   Chunked chunked;
   /// Whether sums over blocks read the gaps between tensors.
   bool hasBlocks = false;
+  llvm::DenseMap<int64_t, mlir::Value> owns; ///< whether the rank is an owner, by its number
   mlir::Value key; ///< what sums in bf16 are rounded by in this micro-batch; null before the first
   /// One constant of zeros for each element type; the largest gap.
   llvm::DenseMap<mlir::Type, mlir::Value> zeroConstants;

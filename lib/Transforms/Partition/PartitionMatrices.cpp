@@ -1,9 +1,19 @@
 //===- PartitionMatrices.cpp - optimizers of matrices ---------------------===//
 //
-// States and directions are computed on the rank's slice of a bucket. Where each slice is one whole
-// matrix, of the same shape on all ranks, a rank computes the step of its own: the program is that
-// of any rank. Otherwise the directions are gathered for the products, which every rank computes,
-// and updates apply the rank's slice of the result.
+// States and directions are computed on the rank's slice of a bucket. Each matrix has an owner, the
+// rank that computes its step:
+//
+// - Where each slice is one whole matrix, of the same shape on all ranks, the program is that of
+// any
+//   rank, and a rank computes the step of its slice.
+// - Where slices are whole matrices of any shapes, the program has the launches of each matrix,
+// which
+//   run on its owner alone, and each rank puts the steps of its matrices into its slice.
+// - Where slices cut a matrix, directions are gathered. The launches of each matrix run on its
+// owner,
+//   and a sum over ranks, of which all but one have nothing to add, takes steps to the slices.
+//
+// Without owners, where states are not sharded, every rank computes all steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +22,10 @@
 #include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Step/StepGradients.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -73,12 +87,14 @@ static void eraseWrites(LaunchOp launch) {
 }
 
 /// Lets the launches behind `direction` read `whole`, of which the matrix begins at `start`.
-static void readMatrix(OpBuilder &builder, LaunchOp direction, Value whole, int64_t start) {
+/// Returns what they read.
+static Value readMatrix(OpBuilder &builder, LaunchOp direction, Value whole, int64_t start) {
   Operation *shaped = *direction.getResults().back().user_begin();
   auto view = inEpilogue(MemberOp::create(builder, direction.getLoc(),
                                           cast<RankedTensorType>(shaped->getResult(0).getType()),
                                           whole, builder.getI64IntegerAttr(start)));
   shaped->getResult(0).replaceAllUsesWith(view.getResult());
+  return view.getResult();
 }
 
 Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp direction, Value slice,
@@ -99,24 +115,135 @@ Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp directi
   return inEpilogue(BucketOp::create(atUpdate, step.getLoc(), type, parts, starts));
 }
 
+/// The launches that read `direction`, and those that read their results.
+static SmallVector<Operation *> launchesBehind(Value direction) {
+  llvm::SetVector<Operation *> launches;
+  SmallVector<Value> open{direction};
+  while (!open.empty())
+    for (Operation *user : usersOf(open.pop_back_val()))
+      if (isa<LaunchOp>(user) && launches.insert(user))
+        llvm::append_range(open, user->getResults());
+  return launches.takeVector();
+}
+
+/// `list` with the elements of `matrix` from `start` on.
+static Value insert(OpBuilder &builder, Value list, Value matrix, int64_t start) {
+  Location loc = matrix.getLoc();
+  auto type = cast<RankedTensorType>(list.getType());
+  const int64_t end = start + cast<RankedTensorType>(matrix.getType()).getNumElements();
+  SmallVector<Value> parts;
+  SmallVector<int64_t> starts;
+  auto add = [&](int64_t from, int64_t to) {
+    if (from == to)
+      return;
+    parts.push_back(
+        inEpilogue(MemberOp::create(builder, loc, type.clone(ArrayRef<int64_t>(to - from)), list,
+                                    builder.getI64IntegerAttr(from))));
+    starts.push_back(from);
+  };
+  add(0, start);
+  parts.push_back(matrix);
+  starts.push_back(start);
+  add(end, type.getNumElements());
+  return inEpilogue(BucketOp::create(builder, loc, type, parts, starts));
+}
+
+/// One boolean value: each rank reads its own of a constant.
+Value GradientPartitioner::isOwner(const Bucket &bucket, int64_t owner) {
+  Value &owned = owns[owner];
+  if (owned)
+    return owned;
+  OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
+  Location loc = step.getLoc();
+  SmallVector<bool> ofRanks(ranks, false);
+  ofRanks[owner] = true;
+  auto type = RankedTensorType::get({ranks}, builder.getI1Type());
+  Value constant = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ofRanks));
+  Value own =
+      OwnSliceOp::create(builder, loc, type.clone(ArrayRef<int64_t>(1)), constant, bucket.group);
+  owned = tensor::CollapseShapeOp::create(builder, loc, type.clone(ArrayRef<int64_t>()), own,
+                                          ArrayRef<ReassociationIndices>());
+  return owned;
+}
+
+Value GradientPartitioner::replaceByConditional(const Bucket &bucket, ArrayRef<LaunchOp> launches,
+                                                Value directions, OpBuilder &builder) {
+  Location loc = step.getLoc();
+  auto type = cast<RankedTensorType>(directions.getType());
+  auto kernels = launches.front()->getAttrOfType<ArrayAttr>(kDirectionAttr);
+  auto launch = [&](OpBuilder &at, unsigned kernel, ValueRange inputs, Value condition) {
+    auto made = inEpilogue(LaunchOp::create(
+        at, loc, TypeRange(type), cast<FlatSymbolRefAttr>(kernels[kernel]), inputs, condition));
+    made->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".step"));
+    return made.getResult(0);
+  };
+  Value place = inEpilogue(ReserveOp::create(builder, loc, type, Tier::Device)).getResult();
+  Value steps = launch(builder, 0, place, {});
+  // A step is put into the list where it is ready, so that few exist at a time.
+  auto indices = llvm::to_vector(llvm::seq<size_t>(0, launches.size()));
+  llvm::sort(indices, [&](size_t a, size_t b) {
+    return positions.lookup(launches[a]) < positions.lookup(launches[b]);
+  });
+  for (size_t index : indices) {
+    ParameterOp member = bucket.members[index];
+    const int64_t start = *member.getStart() % type.getNumElements();
+    Value matrix = readMatrix(builder, launches[index], directions, start);
+    Value made = table.updateOf(member).getGradient();
+    Value condition = isOwner(bucket, member->getAttrOfType<IntegerAttr>(kOwnerAttr).getInt());
+    for (Operation *each : launchesBehind(matrix))
+      cast<LaunchOp>(each).getConditionMutable().assign(condition);
+    OpBuilder behind(made.getContext());
+    behind.setInsertionPointAfterValue(made);
+    steps = launch(behind, 1, {steps, insert(behind, steps, made, start)}, condition);
+  }
+  return steps;
+}
+
+LogicalResult GradientPartitioner::checkOwners(const Bucket &bucket) const {
+  const int64_t slice = bucket.elements / ranks;
+  const bool isCut = !bucket.hasWholeSlices(ranks);
+  for (ParameterOp member : bucket.members) {
+    if (bucket.stateShards == 1 || !directionOf(member))
+      return success();
+    auto owner = member->getAttrOfType<IntegerAttr>(kOwnerAttr);
+    if (!owner || owner.getInt() < 0 || owner.getInt() >= ranks)
+      return member.emitOpError() << "expected " << kOwnerAttr << " of 0 to " << ranks - 1
+                                  << "; run zero-assign-buckets first";
+    if (const int64_t stored = *member.getStart() / slice; !isCut && owner.getInt() != stored)
+      return member.emitOpError() << "expected " << kOwnerAttr << " = " << stored
+                                  << ", whose slice of " << bucket.name << " it is in, got "
+                                  << owner.getInt();
+  }
+  return success();
+}
+
 Value GradientPartitioner::replaceByMatrices(const Bucket &bucket, Value gradient) {
   SmallVector<LaunchOp> launches =
       llvm::map_to_vector(bucket.members, [&](ParameterOp member) { return directionOf(member); });
   OpBuilder builder(*llvm::min_element(
       launches, [&](LaunchOp a, LaunchOp b) { return positions.lookup(a) < positions.lookup(b); }));
-  Value whole = launchDirection(builder, bucket, launches.front(), gradient);
+  Value slice = launchDirection(builder, bucket, launches.front(), gradient);
   llvm::for_each(launches, eraseWrites);
-  auto all = RankedTensorType::get({bucket.elements}, builder.getF32Type());
-  if (whole.getType() != all && bucket.hasOwners(ranks))
-    return replaceByOwned(bucket, launches.front(), whole, builder);
-  if (whole.getType() != all) {
-    auto gather = inEpilogue(AllGatherOp::create(builder, step.getLoc(), all, whole, bucket.group));
+  Location loc = step.getLoc();
+  auto own = cast<RankedTensorType>(slice.getType());
+  auto all = own.clone(ArrayRef<int64_t>(bucket.elements));
+  if (own != all && bucket.hasOwners(ranks))
+    return replaceByOwned(bucket, launches.front(), slice, builder);
+  if (own != all && bucket.hasWholeSlices(ranks))
+    return replaceByConditional(bucket, launches, slice, builder);
+  if (own != all) {
+    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, slice, bucket.group));
     gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".direction"));
-    whole = gather.getResult();
+    Value steps = replaceByConditional(bucket, launches, gather.getResult(), builder);
+    builder.setInsertionPointAfterValue(steps);
+    auto scatter = inEpilogue(ReduceScatterOp::create(builder, loc, own, steps, TypeAttr(),
+                                                      bucket.group, /*inPlace=*/false));
+    scatter->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".step"));
+    return scatter.getResult();
   }
   for (auto [parameter, launch] : llvm::zip_equal(bucket.members, launches)) {
     ParameterOp member = parameter;
-    readMatrix(builder, launch, whole, *member.getStart());
+    readMatrix(builder, launch, slice, *member.getStart());
   }
   return collectSteps(bucket);
 }

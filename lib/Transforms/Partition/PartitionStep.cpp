@@ -150,6 +150,8 @@ void Partitioner::eraseReplaced() {
 LogicalResult Partitioner::run() {
   SmallVector<std::pair<const Bucket *, Value>> trained;
   for (const Bucket &bucket : table.buckets()) {
+    if (table.gradientOf(bucket.members.front()) && failed(gradients.checkOwners(bucket)))
+      return failure();
     createBuffers(bucket);
     gradients.measureParameters(bucket);
     reads.rewrite(bucket);

@@ -73,10 +73,18 @@ public:
                 readInBackward * 2 + parameter.getFrozen();
     item.alone = isUsedFarApart(use) || partOf(parameter);
     item.isOwnable = matrices.contains(parameter.getSymNameAttr());
+    if (item.isOwnable)
+      item.operations = operationsOf(type);
     return item;
   }
 
 private:
+  /// Those of a product of a matrix with one of its smaller side, which all optimizers have.
+  static double operationsOf(RankedTensorType type) {
+    ArrayRef<int64_t> shape = type.getShape();
+    return double(type.getNumElements()) * double(std::min(shape.end()[-2], shape.end()[-1]));
+  }
+
   /// Whether an optimizer of matrices updates the parameter of `gradient`.
   static bool isReadByDirection(GradientOp gradient) {
     return llvm::any_of(gradient->getUsers(), [](Operation *user) {
@@ -192,23 +200,34 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       items.push_back(builder.build(parameter));
     const PlanAttr plan = planOf(module);
     const int64_t most = plan ? plan.getBucketBytes() : limit;
+    const int64_t alignment = alignmentOf(module, symbols);
+    const planning::Owners owners = findOwners(module, items, ranks.getInt(), most, alignment);
     planning::Buckets buckets =
-        planning::planBuckets(items, ranks.getInt(), most, alignmentOf(module, symbols),
-                              findOwners(module, items, ranks.getInt(), most));
+        planning::planBuckets(items, ranks.getInt(), most, alignment, owners);
     write(module, symbols, parameters, buckets);
+    writeOwners(parameters, owners);
     if (plan && plan.getOptimizerHost() > 0)
       fillHost(module, symbols, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
   }
 
   /// Owners of matrices where states are sharded. Below stage 2 each rank has all gradients until
   /// the update, so buckets of many layers need no more memory.
-  static std::vector<int64_t> findOwners(ModuleOp module,
-                                         const std::vector<planning::BucketItem> &items,
-                                         int64_t ranks, int64_t limit) {
+  static planning::Owners findOwners(ModuleOp module,
+                                     const std::vector<planning::BucketItem> &items, int64_t ranks,
+                                     int64_t limit, int64_t alignment) {
     const auto stage = module->getAttrOfType<IntegerAttr>(kStageAttr);
     if (!stage || stage.getInt() == 0)
       return {};
-    return planning::groupByOwner(items, ranks, stage.getInt() == 1 ? INT64_MAX : limit);
+    return planning::planOwners(items, {ranks, stage.getInt() == 1 ? INT64_MAX : limit, alignment});
+  }
+
+  static void writeOwners(ArrayRef<ParameterOp> parameters, const planning::Owners &owners) {
+    for (auto [each, owner] : llvm::zip(parameters, owners.items)) {
+      ParameterOp parameter = each;
+      if (owner.rank >= 0)
+        parameter->setAttr(kOwnerAttr,
+                           Builder(parameter.getContext()).getI64IntegerAttr(owner.rank));
+    }
   }
 
   static void write(ModuleOp module, const SymbolTable &symbols, ArrayRef<ParameterOp> parameters,

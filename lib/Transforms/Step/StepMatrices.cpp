@@ -9,6 +9,7 @@
 #include "StepUpdates.h"
 
 #include "dialects/Zero/UpdateAttrs.h"
+#include "zero/Optimizers/Kernel.h"
 #include "zero/Optimizers/Matrices.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -46,6 +47,31 @@ StepUpdates::MatrixKernels &StepUpdates::matrixKernelsFor(unsigned group, const 
   return matrixKernels.back();
 }
 
+/// The kernel `name` that sets a list in place to -0, or to the elements of another list.
+static Attribute buildSetKernel(ModuleOp module, StringRef name, bool isCopy) {
+  auto list = RankedTensorType::get({ShapedType::kDynamic}, Float32Type::get(module.getContext()));
+  const SmallVector<Type> inputs(isCopy ? 2 : 1, list);
+  func::FuncOp kernel = startKernel(module, name, inputs, list, 0, 1);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments();
+  auto set = [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &results) {
+    results.push_back(isCopy ? values[1]
+                             : Formula(b, kernel.getLoc()).constant(-0.0, b.getF32Type()));
+  };
+  func::ReturnOp::create(builder, kernel.getLoc(),
+                         updateElements(builder, kernel.getLoc(), 1, arguments.take_front(),
+                                        arguments.drop_front(), set));
+  return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
+}
+
+ArrayAttr StepUpdates::collectingKernels() {
+  if (!collecting)
+    collecting =
+        builder.getArrayAttr({buildSetKernel(module, freeName(symbols, "clear_steps"), false),
+                              buildSetKernel(module, freeName(symbols, "take_steps"), true)});
+  return collecting;
+}
+
 /// Adds the launch that advances `states`; returns the direction.
 Value StepUpdates::addDirection(GradientOp gradient, ArrayRef<FlatSymbolRefAttr> states,
                                 func::FuncOp kernel, ValueRange kernelScalars,
@@ -67,7 +93,7 @@ Value StepUpdates::addDirection(GradientOp gradient, ArrayRef<FlatSymbolRefAttr>
                                             FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs,
                                             factor.counts));
   launch->setAttr(kNameAttr, builder.getStringAttr(gradient.getParameter() + ".direction"));
-  launch->setAttr(kDirectionAttr, builder.getUnitAttr());
+  launch->setAttr(kDirectionAttr, collectingKernels());
   for (auto [symbol, value] : llvm::zip(states, launch.getResults()))
     inEpilogue(WriteOp::create(builder, loc, symbol, reshape(builder, loc, value, shaped)));
   return reshape(builder, loc, launch.getResults().back(), shaped);

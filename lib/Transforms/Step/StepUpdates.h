@@ -55,6 +55,9 @@ private:
                            mlir::func::FuncOp kernel, mlir::ValueRange kernelScalars,
                            const GradientFactor &factor);
 
+  /// See kDirectionAttr.
+  mlir::ArrayAttr collectingKernels();
+
   struct Kernels {
     unsigned group;
     UpdateForm form;
@@ -83,6 +86,7 @@ private:
   };
   MatrixKernels &matrixKernelsFor(unsigned group, const UpdateForm &form);
   std::vector<MatrixKernels> matrixKernels;
+  mlir::ArrayAttr collecting; ///< null before the first direction
   std::vector<Kernels> kernels;
   std::vector<TensorKernel> tensorKernels;
   /// That sum squares of parameters, by element type, and their sums.

@@ -1,5 +1,6 @@
 // Two ranks own one of two matrices of a shape each: a rank makes the step of its slice, and gathers
-// only parameters. Three ranks gather directions, and each makes both steps.
+// only parameters. Slices of three ranks cut them: directions are gathered, the owner of a matrix
+// makes its step, and a reduction takes it to the slices.
 // RUN: zero-opt %s --zero-build-step="optimizer=muon settings=ns-steps=1 matrix-params=a,b" --zero-place-state="stage=2 ranks=2" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s --check-prefix=OWN
 // RUN: zero-opt %s --zero-build-step="optimizer=muon settings=ns-steps=1 matrix-params=a,b" --zero-place-state="stage=2 ranks=3" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s --check-prefix=ALL
 
@@ -24,11 +25,13 @@ func.func @step(%da: tensor<16x8xf32>, %db: tensor<16x8xf32>, %l: tensor<f32>) -
 
   // ALL: %[[D:.*]]:2 = zero.launch @direction({{.*}} updates = @bucket0,
   // ALL: %[[W:.*]] = zero.all_gather %[[D]]#1
+  // ALL: zero.launch @clear_steps
   // ALL: %[[V:.*]] = zero.member %[[W]] at 0
-  // ALL: zero.launch @matrix0_0_normalise(%[[V]])
-  // ALL: %[[S:.*]] = zero.own_slice
-  // ALL: zero.launch @update(%{{.*}}, %[[S]],
+  // ALL: zero.launch @matrix0_0_normalise(%[[V]]) if %[[C:[a-z_0-9]+]]
+  // ALL: %[[S:.*]] = zero.launch @take_steps({{.*}} if %[[C]]
+  // ALL: %[[O:.*]] = zero.reduce_scatter %[[S]]
+  // ALL: zero.launch @update(%{{.*}}, %[[O]],
   // ALL: zero.launch @direction({{.*}} updates = @bucket1,
-  // ALL: zero.launch @matrix0_0_normalise
+  // ALL: zero.launch @matrix0_0_normalise({{.*}} if
   return %l : tensor<f32>
 }

@@ -196,72 +196,14 @@ TEST(PlanBuckets, StartsDoNotDependOnRanks) {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// groupByOwner
-//===----------------------------------------------------------------------===//
-
-static std::vector<BucketItem> ownable(std::vector<BucketItem> items) {
+TEST(PlanBuckets, GivesEachOwnerASlice) {
+  std::vector<BucketItem> items = periodic({}, {100, 300}, 4, {});
   for (BucketItem &each : items)
     each.isOwnable = true;
-  return items;
-}
-
-/// The largest number of elements that a rank has work for: those that it owns, and all without an
-/// owner.
-static int64_t mostWork(const std::vector<BucketItem> &items, const std::vector<int64_t> &owners) {
-  int64_t work = 0;
-  std::set<int64_t> groups;
-  for (size_t index = 0; index < items.size(); ++index)
-    if (owners[index] < 0 || groups.insert(owners[index]).second)
-      work += items[index].elements;
-  return work;
-}
-
-TEST(GroupByOwner, DividesLayersEvenly) {
-  std::vector<BucketItem> items = ownable(periodic({}, {100, 300, 200}, 8, {}));
-  std::vector<int64_t> owners = groupByOwner(items, 4, kNoLimit);
-  EXPECT_EQ(mostWork(items, owners), 8 * 600 / 4);
-}
-
-TEST(GroupByOwner, LeavesWhatIsNoWholeGroup) {
-  std::vector<BucketItem> items = ownable(periodic({}, {100}, 5, {300}));
-  EXPECT_EQ(groupByOwner(items, 2, kNoLimit), (std::vector<int64_t>{0, 0, 1, 1, -1, -1}));
-}
-
-TEST(GroupByOwner, LeavesWhatIsTooLargeOrHasNoOwner) {
-  std::vector<BucketItem> items = ownable(periodic({}, {100, 300}, 2, {}));
-  items[0].isOwnable = false;
-  EXPECT_EQ(groupByOwner(items, 2, 4 * 600 - 1), std::vector<int64_t>(4, -1));
-  EXPECT_EQ(groupByOwner(items, 2, 4 * 600), (std::vector<int64_t>{-1, 0, -1, 0}));
-  EXPECT_EQ(groupByOwner(items, 1, kNoLimit), std::vector<int64_t>(4, -1));
-}
-
-/// No assignment of groups of equal items gives the busiest rank less work: of each kind of `count`
-/// items, count / ranks groups are the most there can be.
-TEST(GroupByOwner, IsBestAmongGroupsOfEqualItems) {
-  std::mt19937 random(7);
-  for (int round = 0; round < 200; ++round) {
-    std::vector<BucketItem> items;
-    std::map<int64_t, int64_t> counts;
-    for (int each = random() % 12; each >= 0; --each) {
-      const int64_t elements = 100 * (1 + random() % 3);
-      items.push_back(item(elements));
-      ++counts[elements];
-    }
-    const int64_t ranks = 2 + random() % 3;
-    int64_t least = 0;
-    for (auto [elements, count] : counts)
-      least += elements * (count / ranks + count % ranks);
-    items = ownable(items);
-    EXPECT_EQ(mostWork(items, groupByOwner(items, ranks, kNoLimit)), least);
-  }
-}
-
-TEST(PlanBuckets, GivesEachOwnerASlice) {
-  std::vector<BucketItem> items = ownable(periodic({10}, {100, 300}, 4, {}));
+  items.insert(items.begin(), item(10));
   const int64_t ranks = 4;
-  Buckets buckets =
-      planBuckets(items, ranks, kNoLimit, kAlignment, groupByOwner(items, ranks, kNoLimit));
+  Buckets buckets = planBuckets(items, ranks, kNoLimit, kAlignment,
+                                planOwners(items, {ranks, kNoLimit, kAlignment}));
   for (size_t index = 1; index < items.size(); ++index) {
     const BucketSlot &slot = buckets.slots[index];
     const int64_t slice = buckets.elements[slot.bucket] / ranks;

@@ -17,6 +17,8 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     has added to it, and no bytes are reserved for it before.
     What a recomputed layer gathers stays for its backward, or, with `reshard-recomputed`, is
     gathered again there, so that a layer never has all its parameters at once.
+    Of an optimizer of matrices, the launches of each step have a condition: they run on the
+    `zero.owner` of the matrix. Fails if a matrix has none, or is in the slice of another rank.
     Resolves `zero.rank_mean`, `zero.rank_share`, `zero.micro_mean` and `zero.square_sum`.
 
     ```mlir

@@ -120,7 +120,12 @@ def AssignBuckets : Pass<"zero-assign-buckets", "::mlir::ModuleOp"> {
     that have the same element type, are all trained or all frozen, and are all read in backward
     or all not, so that at stage 3 backward gathers only what it reads. Layers are found by the
     repetition of shapes. A parameter whose uses are far apart (a tied embedding) has a bucket
-    of its own. Only writes attributes.
+    of its own.
+    Where states are sharded, each matrix that an optimizer of matrices updates has an owner
+    (`zero.owner`, the number of a rank): the operations of owners are balanced. N matrices of one
+    shape on N ranks are a bucket; others are put together into buckets whose slices have whole
+    matrices, if that takes at most 10 % more elements. Slices of other buckets may cut matrices.
+    At stages 2 and 3 buckets have at most `bucket-bytes`. Only writes attributes.
   }];
   let options = [
     Option<"limit", "bucket-bytes", "uint64_t", /*default=*/"25000000",
