@@ -2,6 +2,7 @@
 
 #include "dialects/Zero/UpdateAttrs.h"
 #include "dialects/Zero/Zero.h"
+#include "runtime/support/checked.h"
 #include "zero/Report/PlanSummary.h"
 
 #include "llvm/ADT/SmallSet.h"
@@ -29,7 +30,7 @@ std::optional<OwnerBalance> measureOwners(ModuleOp module, int64_t ranks) {
         double(std::min(type.getShape().end()[-2], type.getShape().end()[-1]));
     StringRef home = parameter.getHome().value_or("");
     size_t number;
-    if (home.consume_front("bucket") && !home.getAsInteger(10, number) && number < buckets.size() &&
+    if (home.consume_front("bucket") && parseInteger(home, number) && number < buckets.size() &&
         counted.insert(number).second)
       balance.stored += double(buckets[number]) / double(ranks);
   }

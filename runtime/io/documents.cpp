@@ -55,10 +55,11 @@ uint32_t Documents::id(uint64_t token) const {
 Status Documents::readManifest(const std::string &path) {
   MappedFile file;
   if (Status status = MappedFile::open(path, file); !status.ok())
-    return fail(status.getCode(),
-                "%s; `python -m zero tokenize` writes folders of tokens, and completes the folder "
-                "when the same command is run again",
-                status.getMessage().c_str());
+    return fail(
+        status.getCode(),
+        "'%s' is a folder, but not one of tokens: %s; `python -m zero tokenize` writes such "
+        "folders, and completes one when the same command is run again",
+        escape(path.substr(0, path.rfind('/'))).c_str(), status.getMessage().c_str());
   const auto bytes = file.bytes();
   JsonReader reader({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   std::string format, type, labels;

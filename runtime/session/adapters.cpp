@@ -4,6 +4,7 @@
 
 #include "runtime/format/tables.h"
 #include "runtime/io/weights_writer.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/json_writer.h"
 
 #include <map>
@@ -68,22 +69,22 @@ std::string adapterConfigOf(const proto::Program &program) {
   for (const proto::Setting &setting : program.settings())
     settings[setting.name()] = setting.value();
   const Adapters adapters(program);
-  if (!settings.count("lora") || !adapters.isAlone)
+  double alpha = 0, dropout = 0;
+  uint64_t rank = 0;
+  if (!settings.count("lora") || !adapters.isAlone || !parseReal(settings["lora-alpha"], alpha) ||
+      !parseReal(settings["lora-dropout"], dropout) || !parseInteger(settings["lora-rank"], rank))
     return "";
   JsonWriter json;
-  auto number = [&](const char *key, const char *flag) {
-    json.member(key, std::stod(settings[flag]));
-  };
   json.object(
       [&] {
         json.member("base_model_name_or_path", "");
         json.member("bias", "none");
         json.member("fan_in_fan_out", adapters.isInputsFirst());
         json.member("inference_mode", true);
-        number("lora_alpha", "lora-alpha");
-        number("lora_dropout", "lora-dropout");
+        json.member("lora_alpha", alpha);
+        json.member("lora_dropout", dropout);
         json.member("peft_type", "LORA");
-        json.member("r", std::stoull(settings["lora-rank"]));
+        json.member("r", rank);
         json.key("target_modules").array([&] {
           for (const std::string &target : targetsOf(settings["lora"], adapters))
             json.value(target);

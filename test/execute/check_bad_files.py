@@ -112,7 +112,7 @@ def main():
     refused("a FIFO", "not a regular file")
     bad.unlink()
     bad.mkdir()
-    refused("a folder", "not a regular file")
+    refused("a folder", "not one of tokens")
     bad.rmdir()
     bad.symlink_to(bad.name)
     refused("a link to itself", "cannot open")

@@ -33,7 +33,7 @@ def check_errors(checks, step):
         "--precision=bf16": "a joint graph: the model has its own gradients",
         "--freeze=m.fc1*": "a joint graph: the model returns the gradients of what it trains",
         "--loss-mean=local": "a joint graph: the model computes the gradient of its own mean",
-        "--shape=x=4": "it is a flag of onnx",
+        "--shape=x=4": "it is a flag of huggingface or onnx",
         "--tie=m.fc1.bias=m.fc2.bias": "expected one type",
         "--tie=nothing=m.fc2.bias": "expected two arguments A=B",
         "--zeros=nothing*": "matches no carried input",
