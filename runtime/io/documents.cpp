@@ -107,8 +107,12 @@ Status Documents::mapAll(const std::string &folder) {
   return {};
 }
 
+Status Documents::openManifest(const std::string &folder, Documents &documents) {
+  return documents.readManifest(inFolder(folder, "tokens.json"));
+}
+
 Status Documents::open(const std::string &folder, Documents &documents) {
-  ZERO_RT_TRY(documents.readManifest(inFolder(folder, "tokens.json")));
+  ZERO_RT_TRY(openManifest(folder, documents));
   ZERO_RT_TRY(documents.mapAll(folder));
   bool isOrdered = documents.begin(0) == 0 && documents.begin(documents.count) == documents.tokens;
   for (uint64_t i = 0; i < documents.count && isOrdered; ++i)
@@ -126,6 +130,15 @@ static bool contains(const std::string &text, std::initializer_list<const char *
   return std::ranges::any_of(words, [&](auto word) { return text.find(word) != text.npos; });
 }
 
+/// The parts by their names in --data=NAME=FOLDER:PART.
+static constexpr struct {
+  std::string_view name;
+  DocumentPart part;
+} kParts[] = {{"ids", DocumentPart::Ids},
+              {"labels", DocumentPart::Labels},
+              {"mask", DocumentPart::Mask},
+              {"positions", DocumentPart::Positions}};
+
 static DocumentPart partNamedLike(std::string input) {
   std::ranges::transform(input, input.begin(), ::tolower);
   if (contains(input, {"label", "target"}) || input == "y")
@@ -138,35 +151,22 @@ static DocumentPart partNamedLike(std::string input) {
 Status describeDocumentPart(const std::string &folder, const std::string &input,
                             std::string &text) {
   Documents documents;
-  ZERO_RT_TRY(Documents::open(folder, documents));
-  switch (partNamedLike(input)) {
-  case DocumentPart::Ids:
-    text = "ids";
-    break;
-  case DocumentPart::Labels:
-    text = documents.areLabelsShifted() ? "labels+1" : "labels";
-    break;
-  case DocumentPart::Mask:
-    text = "mask";
-    break;
-  case DocumentPart::Positions:
-    text = "positions";
-    break;
-  }
+  ZERO_RT_TRY(Documents::openManifest(folder, documents));
+  const DocumentPart part = partNamedLike(input);
+  for (const auto &[name, named] : kParts)
+    if (named == part)
+      text = name;
+  if (part == DocumentPart::Labels && documents.areLabelsShifted())
+    text += "+1";
   return {};
 }
 
 Status DocumentRows::choosePart(const InputSpec &spec, const ArrayFile &file) {
+  const auto *named = std::ranges::find(kParts, file.member, [](auto &each) { return each.name; });
   if (file.member.empty())
     part = partNamedLike(spec.name);
-  else if (file.member == "ids")
-    part = DocumentPart::Ids;
-  else if (file.member == "labels")
-    part = DocumentPart::Labels;
-  else if (file.member == "mask")
-    part = DocumentPart::Mask;
-  else if (file.member == "positions")
-    part = DocumentPart::Positions;
+  else if (named != std::end(kParts))
+    part = named->part;
   else
     return fail(ZERO_RT_NOT_FOUND,
                 "input '%s': expected ids, labels, mask or positions of '%s', got '%s'",

@@ -21,6 +21,8 @@ class Documents {
 public:
   /// Checks the manifest, the sizes of all files and the order of all starts.
   static Status open(const std::string &folder, Documents &documents);
+  /// Reads the manifest only.
+  static Status openManifest(const std::string &folder, Documents &documents);
 
   uint64_t size() const { return count; }
   uint64_t begin(uint64_t document) const;
