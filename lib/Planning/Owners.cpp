@@ -13,6 +13,10 @@
 
 namespace zero::planning {
 
+double stepOperations(int64_t elements, int64_t rows, int64_t columns) {
+  return double(elements) * double(std::min(rows, columns));
+}
+
 static int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::optional<JobPlan> assignJobs(const std::vector<Job> &jobs, int64_t ranks, int64_t capacity,

@@ -11,6 +11,10 @@ namespace zero::planning {
 
 struct BucketItem;
 
+/// The operations of the step of a tensor of matrices, relative to others: those of a product of
+/// each matrix with one of its smaller side, which all optimizers of matrices have.
+double stepOperations(int64_t elements, int64_t rows, int64_t columns);
+
 /// The work of one update for the rank that does it.
 struct Job {
   double operations = 0;

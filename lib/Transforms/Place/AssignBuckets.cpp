@@ -74,17 +74,12 @@ public:
     item.alone = isUsedFarApart(use) || partOf(parameter);
     item.isOwnable = matrices.contains(parameter.getSymNameAttr());
     if (item.isOwnable)
-      item.operations = operationsOf(type);
+      item.operations = planning::stepOperations(type.getNumElements(), type.getShape().end()[-2],
+                                                 type.getShape().end()[-1]);
     return item;
   }
 
 private:
-  /// Those of a product of a matrix with one of its smaller side, which all optimizers have.
-  static double operationsOf(RankedTensorType type) {
-    ArrayRef<int64_t> shape = type.getShape();
-    return double(type.getNumElements()) * double(std::min(shape.end()[-2], shape.end()[-1]));
-  }
-
   /// Whether an optimizer of matrices updates the parameter of `gradient`.
   static bool isReadByDirection(GradientOp gradient) {
     return llvm::any_of(gradient->getUsers(), [](Operation *user) {
