@@ -86,68 +86,62 @@ int64_t Keys::size(StringRef key, int64_t fallback) {
   return 1;
 }
 
-int64_t Keys::integer(StringRef key, int64_t fallback) {
+template <typename T>
+T Keys::read(StringRef key, T fallback, std::optional<T> (*get)(const json::Value &),
+             const char *kind) {
   const json::Value *value = find(key);
   if (!value)
     return fallback;
-  if (auto found = value->getAsInteger())
-    return *found;
-  refuse(key, "an integer");
+  if (std::optional<T> found = get(*value))
+    return std::move(*found);
+  refuse(key, kind);
   return fallback;
+}
+
+template <typename T>
+std::vector<T> Keys::readList(StringRef key, std::optional<T> (*get)(const json::Value &),
+                              const char *kind) {
+  std::vector<T> elements;
+  const json::Value *value = find(key);
+  const json::Array *list = value ? value->getAsArray() : nullptr;
+  for (const json::Value &element : list ? *list : json::Array())
+    if (std::optional<T> found = get(element))
+      elements.push_back(std::move(*found));
+  if (value && (!list || elements.size() != list->size()))
+    refuse(key, kind);
+  return elements;
+}
+
+static std::optional<int64_t> asInteger(const json::Value &value) { return value.getAsInteger(); }
+static std::optional<double> asNumber(const json::Value &value) { return value.getAsNumber(); }
+static std::optional<bool> asFlag(const json::Value &value) { return value.getAsBoolean(); }
+static std::optional<std::string> asText(const json::Value &value) {
+  auto text = value.getAsString();
+  return text ? std::optional(text->str()) : std::nullopt;
+}
+
+int64_t Keys::integer(StringRef key, int64_t fallback) {
+  return read(key, fallback, asInteger, "an integer");
 }
 
 double Keys::number(StringRef key, double fallback) {
-  const json::Value *value = find(key);
-  if (!value)
-    return fallback;
-  if (auto found = value->getAsNumber())
-    return *found;
-  refuse(key, "a number");
-  return fallback;
+  return read(key, fallback, asNumber, "a number");
 }
 
 bool Keys::flag(StringRef key, bool fallback) {
-  const json::Value *value = find(key);
-  if (!value)
-    return fallback;
-  if (auto found = value->getAsBoolean())
-    return *found;
-  refuse(key, "true or false");
-  return fallback;
+  return read(key, fallback, asFlag, "true or false");
 }
 
 std::string Keys::text(StringRef key, StringRef fallback) {
-  const json::Value *value = find(key);
-  if (!value)
-    return fallback.str();
-  if (auto found = value->getAsString())
-    return found->str();
-  refuse(key, "a text");
-  return fallback.str();
+  return read(key, fallback.str(), asText, "a text");
 }
 
 std::vector<double> Keys::numbers(StringRef key) {
-  std::vector<double> numbers;
-  const json::Value *value = find(key);
-  const json::Array *list = value ? value->getAsArray() : nullptr;
-  for (const json::Value &element : list ? *list : json::Array())
-    if (auto number = element.getAsNumber())
-      numbers.push_back(*number);
-  if (value && (!list || numbers.size() != list->size()))
-    refuse(key, "a list of numbers");
-  return numbers;
+  return readList(key, asNumber, "a list of numbers");
 }
 
 std::vector<std::string> Keys::texts(StringRef key) {
-  std::vector<std::string> texts;
-  const json::Value *value = find(key);
-  const json::Array *list = value ? value->getAsArray() : nullptr;
-  for (const json::Value &element : list ? *list : json::Array())
-    if (auto text = element.getAsString())
-      texts.push_back(text->str());
-  if (value && (!list || texts.size() != list->size()))
-    refuse(key, "a list of texts");
-  return texts;
+  return readList(key, asText, "a list of texts");
 }
 
 const json::Object *Keys::dictionary(StringRef key) {

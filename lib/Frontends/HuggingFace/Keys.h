@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,13 @@ public:
 
 private:
   const llvm::json::Value *find(llvm::StringRef key) const;
+  /// The value of `key` by `get`, or `fallback`; `kind` says what is expected.
+  template <typename T>
+  T read(llvm::StringRef key, T fallback, std::optional<T> (*get)(const llvm::json::Value &),
+         const char *kind);
+  template <typename T>
+  std::vector<T> readList(llvm::StringRef key, std::optional<T> (*get)(const llvm::json::Value &),
+                          const char *kind);
   mlir::InFlightDiagnostic fail(llvm::StringRef key);
 
   llvm::json::Object object;
