@@ -92,6 +92,7 @@ const Known kKnown[] = {
     {kLostParametersAttr, OnModule, kList, "a list"},
     {kAbsentParametersAttr, OnModule, kList, "a list"},
     {kInitializersAttr, OnModule, kDictionary, "a dictionary"},
+    {kAdaptersAttr, OnModule, kDictionary, "a dictionary"},
     {kProgramMeshAttr, OnModule, kString, "a string"},
     // What the file of the model says about a tensor. No pass rewrites symbols of this dialect.
     {kExportedAsAttr, OnState, kString, "a string"},

@@ -2,6 +2,7 @@
 
 #include "TensorTable.h"
 
+#include "dialects/Zero/AdapterAttrs.h"
 #include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Mesh.h"
@@ -75,6 +76,7 @@ public:
           setBlocks(blocks, name, name, *tensor->mutable_blocks());
           setShape(tensor->mutable_blocks(), parameter.getValueType());
         }
+        setAdapter(modelName(parameter), *tensor);
         if (tensor->aliases().empty()) // once, of a tensor in parts
           for (StringRef alias : aliasesOf(parameter))
             tensor->add_aliases(alias.str());
@@ -226,6 +228,20 @@ private:
       tensor->mutable_init()->set_splat(splat.convertToDouble());
     }
     return tensor;
+  }
+
+  /// Describes the adapter of the parameter `name`, if it has one.
+  void setAdapter(StringRef name, proto::Tensor &tensor) {
+    auto adapters = module->getAttrOfType<DictionaryAttr>(kAdaptersAttr);
+    auto about = adapters ? adapters.getAs<DictionaryAttr>(name) : DictionaryAttr();
+    if (!about)
+      return;
+    const std::string path = (kAdapterPrefix + about.getAs<StringAttr>("module").getValue()).str();
+    proto::Tensor::Adapter *adapter = tensor.mutable_adapter();
+    adapter->set_first(path + kAdapterFirst.str());
+    adapter->set_second(path + kAdapterSecond.str());
+    adapter->set_scale(about.getAs<FloatAttr>("scale").getValueAsDouble());
+    adapter->set_inputs_first(about.contains("inputs_first"));
   }
 
   /// The indices that the part of `op`, a parameter or its state, has along the axis of `part`.

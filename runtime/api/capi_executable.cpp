@@ -112,7 +112,8 @@ static zero_rt_value_info describe(const Value &value) {
           0,
           value.name().c_str(),
           0,
-          0};
+          0,
+          ZERO_RT_NO_DTYPE};
 }
 
 static zero_rt_value_info describeTensor(const LoadedProgram &program,
@@ -128,6 +129,7 @@ static zero_rt_value_info describeTensor(const LoadedProgram &program,
   info.initializer = initializerOf(tensor).c_str();
   info.transposed = tensor.init().file().transposed();
   info.in_model = tensor.in_model();
+  info.stored = fileTypeOf(tensor);
   return info;
 }
 
@@ -158,6 +160,19 @@ zero_rt_status zero_rt_executable_tensor(const zero_rt_executable *executable, s
   if (index >= size_t(program.tensors_size()))
     return noIndex("tensor", index);
   *info = describeTensor(*executable->program, program.tensors(int(index)));
+  return {ZERO_RT_OK, nullptr};
+}
+
+zero_rt_status zero_rt_executable_adapter(const zero_rt_executable *executable, size_t tensor,
+                                          zero_rt_adapter *adapter) {
+  const proto::Program &program = executable->program->tables();
+  if (tensor >= size_t(program.tensors_size()))
+    return noIndex("tensor", tensor);
+  const proto::Tensor &of = program.tensors(int(tensor));
+  *adapter = {};
+  if (of.has_adapter())
+    *adapter = {of.adapter().first().c_str(), of.adapter().second().c_str(), of.adapter().scale(),
+                of.adapter().inputs_first()};
   return {ZERO_RT_OK, nullptr};
 }
 

@@ -53,13 +53,14 @@ Status checkSafetensorsNames(const std::vector<TensorEntry> &entries) {
                     : Status();
 }
 
-Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries) {
+Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries,
+                        const std::map<std::string, std::string> &metadata) {
   ZERO_RT_TRY(checkSafetensorsNames(entries));
   std::sort(entries.begin(), entries.end(), [](const auto &left, const auto &right) {
     size_t a = sizeOf(left.dtype), b = sizeOf(right.dtype);
     return a != b ? a > b : left.name < right.name;
   });
-  ZERO_RT_TRY(file.write(safetensorsHeader(entries)));
+  ZERO_RT_TRY(file.write(safetensorsHeader(entries, metadata)));
   auto write = [&](std::span<const uint8_t> piece, uint64_t) {
     return file.write(piece.data(), piece.size());
   };

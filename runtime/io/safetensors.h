@@ -22,7 +22,8 @@ Status checkSafetensorsNames(const std::vector<TensorEntry> &entries);
 /// Writes all entries to `file`, a piece of a tensor in memory at a time: larger element types
 /// first, then by name, so that each tensor is aligned to its element. Does not commit. Fails on a
 /// name that checkSafetensorsNames() refuses.
-Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries);
+Status writeSafetensors(OutputFile &file, std::vector<TensorEntry> entries,
+                        const std::map<std::string, std::string> &metadata = {});
 
 /// Lists the tensors of a mapped file by name; their bytes are not copied. Errors: a header above
 /// 100 MB or that is not a JSON object, a shape that does not match its bytes, and tensors that

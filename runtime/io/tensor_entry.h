@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,17 @@ struct TensorEntry {
   bool transposed = false;
   /// NaN or infinity in it is an error of WeightsWriter.
   bool mustBeFinite = false;
+  /// Of a matrix with an adapter: the names of the matrices of [size, inputs] and [outputs, size],
+  /// the factor of their product, and whether the matrix has its inputs, and not its outputs, in
+  /// rows.
+  struct Adapter {
+    std::string first, second;
+    double scale = 1;
+    bool isInputsFirst = false;
+  };
+  std::optional<Adapter> adapter = {};
+  /// The type that it has in the files that the model was read from, if it is in any.
+  DType stored = ZERO_RT_NO_DTYPE;
 
   uint64_t elements() const {
     uint64_t count = 0;
@@ -51,6 +63,13 @@ struct TensorEntry {
     return {};
   }
 };
+
+/// `entry` with elements of the float type `dtype`, to which the floats of `entry` are converted as
+/// convertFloats() does.
+TensorEntry withType(const TensorEntry &entry, DType dtype);
+
+/// The type of most bytes of `entries`.
+DType mainType(const std::vector<TensorEntry> &entries);
 
 } // namespace zero::rt
 

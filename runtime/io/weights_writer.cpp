@@ -2,9 +2,12 @@
 
 #include "runtime/io/weights_writer.h"
 
+#include "runtime/io/gguf_model.h"
+#include "runtime/io/merge_adapters.h"
 #include "runtime/io/ort_checkpoint.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/support/finite.h"
+#include "runtime/support/floats.h"
 
 namespace zero::rt {
 
@@ -26,24 +29,26 @@ std::string moduleOfAdapter(std::string_view name) {
   return std::string(name);
 }
 
-/// Creates the temporary of `path`, which must not be a file of `origin`.
-static Status createOutput(const std::string &path, const WeightsOrigin &origin, OutputFile &file) {
+/// Creates the temporary of `path`, which must not be a file that the run reads.
+Status WeightsWriter::createOutput(const std::string &path, OutputFile &output) const {
   std::vector<std::string> inputs = origin.files;
-  inputs.push_back(origin.model);
-  inputs.push_back(origin.ortCheckpoint);
+  for (const std::string *more : {&origin.model, &origin.ortCheckpoint, &origin.weights})
+    inputs.push_back(*more);
   for (const std::string &input : inputs)
     if (isSameFile(path, input))
       return fail(ZERO_RT_IO, "cannot write '%s': the program reads '%s' from there",
                   escape(path).c_str(), escape(input).c_str());
-  return OutputFile::create(path, file);
+  return OutputFile::create(path, output);
 }
 
-WeightsWriter::Format WeightsWriter::formatOf(const std::string &path,
-                                              const WeightsOrigin &origin) {
+WeightsWriter::Format WeightsWriter::formatOf(const std::string &path) const {
   if (writesModel(path))
     return Format::Onnx;
+  if (path.ends_with(".gguf"))
+    return Format::Gguf;
+  const bool hasAdapter = !origin.adapterConfig.empty() && !form.mergesAdapters;
   if (path.ends_with('/'))
-    return Format::Adapter;
+    return !hasAdapter && isFolderModel(origin.model) ? Format::Folder : Format::Adapter;
   const bool hasSuffix = path.find('.', path.rfind('/') + 1) != path.npos;
   return origin.ortCheckpoint.empty() || hasSuffix ? Format::Safetensors : Format::OrtCheckpoint;
 }
@@ -54,39 +59,121 @@ static std::vector<TensorEntry> adaptersOf(std::vector<TensorEntry> entries) {
   return entries;
 }
 
-/// Creates the files of `folder`, which ends with a slash.
-Status WeightsWriter::createAdapter(const std::string &folder) {
-  if (origin.adapterConfig.empty())
+/// Creates the files of the folder `path`, which ends with a slash.
+Status WeightsWriter::createAdapter(const std::string &path) {
+  if (origin.adapterConfig.empty() || form.mergesAdapters)
     return fail(ZERO_RT_INVALID_ARGUMENT,
-                "cannot write the folder '%s': expected a program of --lora that trains nothing "
-                "else, whose adapters it gets; or the name of a file",
-                escape(folder).c_str());
-  ZERO_RT_TRY(makeFolders(folder));
-  ZERO_RT_TRY(createOutput(folder + "adapter_config.json", origin, data));
-  return createOutput(folder + "adapter_model.safetensors", origin, file);
+                "cannot write the folder '%s': expected the model of a folder with config.json, or "
+                "a program of --lora that trains nothing else, whose adapters it gets; or the name "
+                "of a file",
+                escape(path).c_str());
+  ZERO_RT_TRY(makeFolders(path));
+  ZERO_RT_TRY(createOutput(path + "adapter_config.json", data));
+  return createOutput(path + "adapter_model.safetensors", file);
+}
+
+Status WeightsWriter::createFolder(const std::string &path,
+                                   const std::vector<TensorEntry> &entries) {
+  auto create = [&](const std::string &name, OutputFile &made) { return createOutput(name, made); };
+  return WeightsFolder::create(path, config, entries, form.shardBytes, create, folder);
+}
+
+Status WeightsWriter::readConfig(const std::string &path) {
+  if (!isFolderModel(origin.model))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "cannot write '%s': expected the model of a folder with config.json",
+                escape(path).c_str());
+  return FolderConfig::read(origin.model, config);
+}
+
+Status WeightsWriter::createOnnx(const std::string &path, const std::vector<TensorEntry> &entries) {
+  if (origin.model.empty() || isFolderModel(origin.model))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "cannot write '%s': the program was not made from a .onnx file",
+                escape(path).c_str());
+  ZERO_RT_TRY(OnnxModel::open(origin.model, origin.trainingInfo, origin.files, entries, model));
+  if (model.hasExternalData()) {
+    dataName = path.substr(path.rfind('/') + 1) + ".data";
+    ZERO_RT_TRY(createOutput(path + ".data", data));
+  }
+  return createOutput(path, file);
 }
 
 Status WeightsWriter::create(const std::string &path, const WeightsOrigin &origin,
-                             const std::vector<TensorEntry> &entries, WeightsWriter &writer) {
+                             const WeightsForm &form, std::vector<TensorEntry> entries,
+                             WeightsWriter &writer) {
   writer.origin = origin;
-  writer.format = formatOf(path, origin);
-  if (writer.format == Format::Adapter)
+  writer.form = form;
+  writer.format = writer.formatOf(path);
+  if (writer.keepsTypes() && form.dtype != ZERO_RT_NO_DTYPE)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--save-precision has no effect on '%s': it keeps the types of the original",
+                escape(path).c_str());
+  if (form.inBlocks && writer.format != Format::Gguf)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "cannot write '%s' with --save-precision=q8_0: only .gguf files have such blocks",
+                escape(path).c_str());
+  if (writer.makesTypes())
+    ZERO_RT_TRY(writer.readConfig(path));
+  ZERO_RT_TRY(writer.makeWritten(entries));
+  switch (writer.format) {
+  case Format::Adapter:
     return writer.createAdapter(path);
-  if (writer.format == Format::Safetensors)
+  case Format::Folder:
+    return writer.createFolder(path, entries);
+  case Format::Onnx:
+    return writer.createOnnx(path, entries);
+  case Format::Safetensors:
     ZERO_RT_TRY(checkSafetensorsNames(entries));
-  if (writer.format == Format::Onnx) {
-    if (origin.model.empty())
-      return fail(ZERO_RT_INVALID_ARGUMENT,
-                  "cannot write '%s': the program was not made from a .onnx file",
-                  escape(path).c_str());
-    ZERO_RT_TRY(
-        OnnxModel::open(origin.model, origin.trainingInfo, origin.files, entries, writer.model));
+    break;
+  case Format::OrtCheckpoint:
+  case Format::Gguf:
+    break;
   }
-  if (writer.model.hasExternalData()) {
-    writer.dataName = path.substr(path.rfind('/') + 1) + ".data";
-    ZERO_RT_TRY(createOutput(path + ".data", origin, writer.data));
+  return writer.createOutput(path, writer.file);
+}
+
+/// The type in which `entry` is written.
+DType WeightsWriter::typeOf(const TensorEntry &entry) const {
+  if (!isConvertible(entry.dtype, ZERO_RT_F32))
+    return entry.dtype;
+  const bool isVector = entry.shape.size() < 2; // llama.cpp adds and multiplies vectors of f32
+  if (format == Format::Gguf && (isVector || form.inBlocks))
+    return ZERO_RT_F32;
+  if (form.dtype != ZERO_RT_NO_DTYPE || !makesTypes())
+    return form.dtype != ZERO_RT_NO_DTYPE ? form.dtype : entry.dtype;
+  if (entry.stored != ZERO_RT_NO_DTYPE)
+    return entry.stored;
+  return config.dtype() != ZERO_RT_NO_DTYPE ? config.dtype() : entry.dtype;
+}
+
+/// The number that .gguf files have for the type of most of their matrices.
+static uint32_t fileType(const std::vector<TensorEntry> &entries, bool inBlocks) {
+  const DType dtype = mainType(entries);
+  return inBlocks ? 7 : dtype == ZERO_RT_F16 ? 1 : dtype == ZERO_RT_BF16 ? 32 : 0;
+}
+
+/// Makes of the tensors of the program those of the file: their types and names, and no adapters if
+/// these are merged.
+Status WeightsWriter::makeWritten(std::vector<TensorEntry> &entries) {
+  for (TensorEntry &entry : entries)
+    entry.stored = typeOf(entry); // before a sum makes it f32
+  if (form.mergesAdapters)
+    ZERO_RT_TRY(mergeAdapters(entries));
+  if (makesTypes() && !adaptersOf(entries).empty())
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "the program trains adapters, which no folder and no .gguf file of a whole model "
+                "has; --merge-lora adds them to its weights");
+  for (TensorEntry &entry : entries) {
+    if (!keepsTypes())
+      entry = withType(entry, entry.stored);
+    if (format == Format::Folder && !entry.initializer.empty())
+      entry.name = entry.initializer;
   }
-  return createOutput(path, origin, writer.file);
+  if (format != Format::Gguf)
+    return {};
+  metadata = {};
+  return makeGguf(config, fileType(entries, form.inBlocks), entries, metadata);
 }
 
 /// `entry`, whose reader fails at values that are not finite.
@@ -105,11 +192,12 @@ static TensorEntry checked(const TensorEntry &entry) {
   return made;
 }
 
-Status WeightsWriter::write(const std::vector<TensorEntry> &entries) {
-  std::vector<TensorEntry> all;
-  for (const TensorEntry &entry : entries)
-    all.push_back(entry.mustBeFinite ? checked(entry) : entry);
-  return writeChecked(all);
+Status WeightsWriter::write(std::vector<TensorEntry> entries) {
+  ZERO_RT_TRY(makeWritten(entries));
+  for (TensorEntry &entry : entries)
+    if (entry.mustBeFinite)
+      entry = checked(entry);
+  return writeChecked(entries);
 }
 
 Status WeightsWriter::writeChecked(const std::vector<TensorEntry> &entries) {
@@ -123,17 +211,25 @@ Status WeightsWriter::writeChecked(const std::vector<TensorEntry> &entries) {
   case Format::Adapter:
     ZERO_RT_TRY(data.write(origin.adapterConfig));
     return writeSafetensors(file, adaptersOf(entries));
+  case Format::Folder:
+    return folder.write(entries);
+  case Format::Gguf:
+    return writeGguf(file, metadata, entries, form.inBlocks);
   }
   return fail(ZERO_RT_INTERNAL, "unknown format of weights");
 }
 
 Status WeightsWriter::sync() {
+  if (format == Format::Folder)
+    return folder.sync();
   if (data.isOpen())
     ZERO_RT_TRY(data.sync());
   return file.sync();
 }
 
 Status WeightsWriter::commit() {
+  if (format == Format::Folder)
+    return folder.commit();
   if (data.isOpen())
     ZERO_RT_TRY(data.commit());
   return file.commit();

@@ -45,6 +45,13 @@ inline const std::string &initializerOf(const proto::Tensor &tensor) {
   return isNamed ? tensor.initializer() : tensor.name();
 }
 
+/// The type of the values in a file with which `tensor` begins; ZERO_RT_NO_DTYPE if it begins with
+/// others.
+inline DType fileTypeOf(const proto::Tensor &tensor) {
+  return tensor.init().has_file() ? storedType(tensor.init().file(), toDType(tensor.dtype()))
+                                  : ZERO_RT_NO_DTYPE;
+}
+
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 

@@ -12,38 +12,20 @@
 
 namespace zero::rt {
 
-/// The shapes of matrices by name, and the modules that have adapters.
+/// The modules that have adapters, and how their matrices are stored.
 struct Adapters {
-  std::map<std::string, const proto::Tensor *> tensors;
-  std::map<std::string, const proto::Tensor *> modules; ///< with A
-  bool isAlone = true;                                  ///< nothing else is trained
+  std::set<std::string> modules;
+  bool isInputsFirst = false;
+  bool isAlone = true; ///< nothing else is trained
 
   explicit Adapters(const proto::Program &program) {
     for (const proto::Tensor &tensor : program.tensors()) {
-      tensors[tensor.name()] = &tensor;
-      if (isOfAdapter(tensor.name())) {
-        if (const std::string module = moduleOfAdapter(tensor.name()); !module.empty())
-          modules[module] = &tensor;
-      } else if (tensor.role() == proto::PARAMETER && !tensor.frozen()) {
-        isAlone = false;
-      }
+      isInputsFirst |= tensor.adapter().inputs_first();
+      if (!isOfAdapter(tensor.name()))
+        isAlone &= tensor.role() != proto::PARAMETER || tensor.frozen();
+      else if (const std::string module = moduleOfAdapter(tensor.name()); !module.empty())
+        modules.insert(module);
     }
-  }
-
-  /// Whether matrices of modules are stored as [inputs, outputs], as far as their sizes tell.
-  bool isInputsFirst() const {
-    size_t first = 0, last = 0;
-    for (const auto &[module, a] : modules)
-      for (const char *suffix : {".weight", ".kernel", ".w", ""}) {
-        auto it = tensors.find(module + suffix);
-        if (it == tensors.end() || it->second->shape_size() != 2)
-          continue;
-        const auto &shape = it->second->shape();
-        const uint64_t inputs = a->shape(1);
-        first += shape[0] == inputs && shape[1] != inputs;
-        last += shape[1] == inputs && shape[0] != inputs;
-      }
-    return first > 0 && last == 0;
   }
 };
 
@@ -51,11 +33,8 @@ struct Adapters {
 /// modules.
 static std::set<std::string> targetsOf(const std::string &patterns, const Adapters &adapters) {
   std::set<std::string> targets;
-  if (patterns.find_first_of("*?[/") != patterns.npos) {
-    for (const auto &[module, a] : adapters.modules)
-      targets.insert(module);
-    return targets;
-  }
+  if (patterns.find_first_of("*?[/") != patterns.npos)
+    return adapters.modules;
   for (size_t begin = 0; begin <= patterns.size();) {
     const size_t end = std::min(patterns.find(',', begin), patterns.size());
     targets.insert(patterns.substr(begin, end - begin));
@@ -79,7 +58,7 @@ std::string adapterConfigOf(const proto::Program &program) {
       [&] {
         json.member("base_model_name_or_path", "");
         json.member("bias", "none");
-        json.member("fan_in_fan_out", adapters.isInputsFirst());
+        json.member("fan_in_fan_out", adapters.isInputsFirst);
         json.member("inference_mode", true);
         json.member("lora_alpha", alpha);
         json.member("lora_dropout", dropout);

@@ -211,7 +211,9 @@ Status SessionWeights::save(const std::string &path) const {
                          },
                          initializerOf(tensor),
                          tensor.init().file().transposed(),
-                         persistence.trained && !ranks.getOptions().allow_nan});
+                         persistence.trained && !ranks.getOptions().allow_nan,
+                         /*adapter=*/{},
+                         fileTypeOf(tensor)});
   }
   WeightsWriter writer;
   WeightsOrigin origin{tables().model(),
@@ -220,7 +222,7 @@ Status SessionWeights::save(const std::string &path) const {
                        tables().has_training_info() ? int(tables().training_info()) : -1,
                        {tables().files().begin(), tables().files().end()},
                        tables().learning_rate()};
-  ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
+  ZERO_RT_TRY(WeightsWriter::create(path, origin, {}, entries, writer));
   ZERO_RT_TRY(writer.write(entries));
   return writer.commit();
 }

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from huggingface_cases import (ADAMW, BATCH, CASES, COLUMNS, ROWS, STEPS, STORED, data, rounded,
-                               weight)
+from huggingface_cases import ADAMW, BATCH, CASES, COLUMNS, ROWS, STEPS, data
+from huggingface_folders import write_folder
 from zero_test import Checks, run_tool
 
 TOLERANCE = 1e-5
@@ -20,39 +20,6 @@ FLAGS = ["--optimizer=adamw", *(f"--{key.replace('_', '-')}={value}"
 # Where dropout is tried, and the keys of its ratios.
 DROPPED = {"gpt2": ("attn_pdrop", "embd_pdrop", "resid_pdrop"),
            "phi3": ("embd_pdrop", "resid_pdrop"), "gemma2": ("attention_dropout",)}
-
-
-def encode(values, stored):
-    """The bytes of a tensor, and the name of their type."""
-    if stored == "f16":
-        return "F16", values.astype("<f2").tobytes()
-    if stored == "bf16":
-        return "BF16", (values.view(np.uint32) >> 16).astype("<u2").tobytes()
-    return "F32", values.astype("<f4").tobytes()
-
-
-def write_safetensors(path, tensors, stored):
-    header, body = {}, b""
-    for name, values in tensors.items():
-        kind, part = encode(values, stored)
-        header[name] = {"dtype": kind, "shape": list(values.shape),
-                        "data_offsets": [len(body), len(body) + len(part)]}
-        body += part
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + body)
-
-
-def write_weights(folder, shapes, stored):
-    tensors = {name: rounded(weight(name, shape), stored) for name, shape in shapes.items()}
-    if stored != "sharded":
-        write_safetensors(folder / "model.safetensors", tensors, stored)
-        return
-    files = [f"model-0000{part}-of-00002.safetensors" for part in (1, 2)]
-    homes = {name: files[index % 2] for index, name in enumerate(tensors)}
-    for file in files:
-        write_safetensors(folder / file, {name: values for name, values in tensors.items()
-                                          if homes[name] == file}, stored)
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": homes}))
 
 
 def check_dropout(checks, folder, case, expected):
@@ -82,9 +49,7 @@ def main():
     checks.that(list(truth) == list(CASES), "the cases are not those of the truth")
     for number, (case, config) in enumerate(CASES.items()):
         folder = work / case
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.json").write_text(json.dumps(config))
-        write_weights(folder, truth[case]["shapes"], STORED.get(case))
+        write_folder(folder, case, config, truth[case]["shapes"])
         runs = [(BATCH, [])]
         if number % 3 == 0:
             runs.append((f"{ROWS // 2}x{COLUMNS}", ["--zero-stage=3", "--ranks=2"]))

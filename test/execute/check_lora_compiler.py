@@ -163,7 +163,7 @@ def check_errors(checks, graph):
             ("a frozen base", ["freezes the whole model"], "--lora=q_proj", "--freeze=*norm*"),
             ("inference", ["trains nothing"], "--lora=q_proj", "--forward-only")]:
         check_refused(checks, label, words, "zeroc", model, "--plan-only", *flags, notes=True)
-    check_refused(checks, "a folder", ["expected a program of --lora"], "zero-run",
+    check_refused(checks, "a folder", ["config.json", "a program of --lora"], "zero-run",
                   graph.compile(0, 1, *TRAIN), graph.data_flag, "--steps=1", "--quiet",
                   f"--save={graph.work}/none/")
     adapted = graph.folder.parent / "gpt2-lora"

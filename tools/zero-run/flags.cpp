@@ -3,6 +3,7 @@
 #include "flags.h"
 
 #include "runtime/support/checked.h"
+#include "zero/Planning/ByteSize.h"
 
 using namespace zero::rt;
 
@@ -18,6 +19,13 @@ Status parseNumber(const std::string &text, double &number) {
 
 Setter toCount(std::optional<uint64_t> &field) {
   return [&field](const std::string &text) { return parseCount(text, field.emplace()); };
+}
+
+Setter toByteSize(uint64_t &bytes) {
+  return [&bytes](const std::string &text) {
+    bytes = planning::parseByteSize(text).value_or(0);
+    return bytes ? Status() : expected(std::string(planning::kByteSizeForm), text);
+  };
 }
 
 Setter toInt(int &field, uint64_t least, uint64_t most) {

@@ -28,6 +28,8 @@ rt::Status parseCount(const std::string &text, uint64_t &count);
 rt::Status parseNumber(const std::string &text, double &number);
 
 Setter toCount(std::optional<uint64_t> &field);
+/// At least one byte.
+Setter toByteSize(uint64_t &bytes);
 Setter toInt(int &field, uint64_t least, uint64_t most);
 
 } // namespace zero::run

@@ -11,15 +11,42 @@ static Setter toFiles(std::vector<std::string> &files) {
   return [&files](const std::string &text) { return toText(files.emplace_back())(text); };
 }
 
+static Setter toSavedType(WeightsForm &form) {
+  return [&form](const std::string &text) {
+    const std::pair<const char *, DType> words[] = {
+        {"fp32", ZERO_RT_F32}, {"bf16", ZERO_RT_BF16}, {"fp16", ZERO_RT_F16}};
+    for (const auto &[word, type] : words)
+      if (text == word)
+        form.dtype = type;
+    form.inBlocks = text == "q8_0";
+    return Status();
+  };
+}
+
 Flags resultFlags(Options &options) {
   return {
       Flag{"Results", "save", "FILE",
            "write the trained weights as .safetensors, or, if FILE ends in .onnx,\n"
            "the model with new initializers. With --ort-checkpoint, a FILE without\n"
-           "suffix is a checkpoint of onnxruntime-training. With --lora, a FILE that ends\n"
-           "with / is a folder for the adapters, which PEFT loads. May be given twice",
+           "suffix is a checkpoint of onnxruntime-training. FILE.gguf is the model of a\n"
+           "folder with config.json, for llama.cpp. A FILE that ends with / is\n"
+           "a folder: of a model from a folder with config.json one that from_pretrained()\n"
+           "loads; with --lora one for the adapters, which PEFT loads. May be given twice",
            toFiles(options.saves), /*with=*/"", /*repeats=*/true}
-          .inShort("Results", "write the trained weights: .safetensors or .onnx"),
+          .inShort("Results", "write the trained weights: .safetensors, .onnx, ..."),
+      Flag{"Results", "save-precision", "fp32|bf16|fp16|q8_0",
+           "the type of the floats that --save writes; without it, .gguf files and folders\n"
+           "have that of the model's folder, and others that of the program. q8_0: a\n"
+           ".gguf file with blocks of 8-bit codes",
+           toSavedType(options.form), "save"}
+          .oneOfWords(),
+      {"Results", "merge-lora", "",
+       "with --lora: --save writes the model with the adapters added to its weights",
+       toSwitch(options.form.mergesAdapters), "save"},
+      Flag{"Results", "shard-bytes", "BYTES",
+           "the largest file of a folder of --save, unless one tensor is larger",
+           toByteSize(options.form.shardBytes), "save"}
+          .orElse("5GB"),
       Flag{"Results", "save-state", "DIR",
            "write a checkpoint for --resume at the end and when interrupted;\n"
            "DIR keeps the last two",

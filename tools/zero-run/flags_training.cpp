@@ -2,8 +2,6 @@
 
 #include "flags.h"
 
-#include "zero/Planning/ByteSize.h"
-
 #include <climits>
 #include <cmath>
 
@@ -22,13 +20,6 @@ static Setter toRate(std::optional<float> &rate) {
 
 static Setter toSeconds(double &seconds) {
   return [&seconds](const std::string &text) { return parseNumber(text, seconds); };
-}
-
-static Setter toEndurance(uint64_t &bytes) {
-  return [&bytes](const std::string &text) {
-    bytes = planning::parseByteSize(text).value_or(0);
-    return bytes ? Status() : expected(std::string(planning::kByteSizeForm), text);
-  };
 }
 
 static Setter toRank(int &field) {
@@ -171,7 +162,7 @@ Flags executionFlags(Options &options) {
       {"Execution", "nvme-endurance", "BYTES",
        "rated endurance of that drive, for example 600TB (TBW in its data\n"
        "sheet): the end of the run reports which part of it the run used",
-       toEndurance(options.endurance)},
+       toByteSize(options.endurance)},
       Flag{"Execution", "timeout", "SECONDS", "maximum wait for another rank or for a disk",
            toSeconds(options.session.timeout_seconds)}
           .orElse("120")

@@ -3,6 +3,7 @@
 #ifndef TOOLS_ZERO_RUN_OPTIONS_H
 #define TOOLS_ZERO_RUN_OPTIONS_H
 
+#include "runtime/io/weights_writer.h"
 #include "runtime/support/dtype.h"
 #include "runtime/support/status.h"
 #include "zero_rt/zero_rt.h"
@@ -28,6 +29,7 @@ struct Options {
   std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
   std::optional<float> learningRate;
   std::vector<std::string> saves; ///< weights, each as its name says
+  rt::WeightsForm form;           ///< of these
   std::string weights;            ///< to start from; empty: the model's own
   bool partialWeights = false;
   std::string saveState; ///< folder of checkpoints

@@ -77,6 +77,12 @@ static Status weightsOf(const Executable &executable, const std::string &path,
       continue;
     entries.push_back(entryOf(info, session, zero_rt_session_read_tensor_range));
     entries.back().mustBeFinite = isTrained(info) && !mayBeNan;
+    entries.back().stored = info.stored;
+    zero_rt_adapter adapter;
+    ZERO_RT_TRY(take(zero_rt_executable_adapter(executable.get(), i, &adapter)));
+    if (adapter.first)
+      entries.back().adapter = {adapter.first, adapter.second, adapter.scale,
+                                adapter.inputs_first != 0};
   }
   return {};
 }
@@ -95,12 +101,13 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
     origin.ortCheckpoint = checkpoint;
   if (const char *config = zero_rt_executable_adapter_config(executable.get()))
     origin.adapterConfig = config;
+  origin.weights = options.weights;
   origin.learningRate = options.learningRate.value_or(infoOf(executable).learning_rate);
   for (size_t i = 0; const char *file = zero_rt_executable_file(executable.get(), i); ++i)
     origin.files.push_back(file);
   std::vector<TensorEntry> entries;
   ZERO_RT_TRY(weightsOf(executable, path, nullptr, options.session.allow_nan, entries));
-  ZERO_RT_TRY(WeightsWriter::create(path, origin, entries, writer));
+  ZERO_RT_TRY(WeightsWriter::create(path, origin, options.form, entries, writer));
   return {};
 }
 

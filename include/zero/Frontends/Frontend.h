@@ -39,7 +39,8 @@ struct Frontend {
   llvm::StringRef summary;  ///< the format in a few words
   llvm::StringRef promises; ///< properties of the module beyond those of all front ends
   std::vector<FrontendFlag> flags;
-  /// Whether zero-run --save can write trained parameters into a copy of the file.
+  /// Whether zero-run --save can write trained parameters into a copy of the file, or of the folder
+  /// that has it.
   bool takesParametersBack = false;
   /// Whether a model may say on which mesh it runs: `zero.program_mesh` on its module.
   bool bringsMesh = false;

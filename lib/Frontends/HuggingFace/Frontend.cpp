@@ -83,6 +83,7 @@ void registerHuggingFaceFrontend() {
                    "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions "
                    "of inputs by name",
                    "sizes of a batch, or of symbolic inputs"}};
+  folder.takesParametersBack = true;
   folder.fileInFolder = kConfigFile;
   folder.recognises = beginsConfig;
   folder.read = readFolder;

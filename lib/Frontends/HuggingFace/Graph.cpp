@@ -37,8 +37,10 @@ DataAttr Graph::dataOf(StringRef name, RankedTensorType type, SmallVectorImpl<St
   for (StringRef alias : aliases)
     weights.checkTied(name, alias, loc);
   const StringRef stored = weights.storedName(name, stem);
-  if (!stored.empty() && stored != name)
+  if (!stored.empty() && stored != name) {
     aliases.push_back(stored);
+    storedNames.emplace_back(builder.getStringAttr(name), builder.getStringAttr(stored));
+  }
   return weights.find(stored.empty() ? name : stored, type, loc);
 }
 
@@ -88,6 +90,8 @@ OwningOpRef<ModuleOp> Graph::finish(Value result, StringRef binding) {
   step.setFunctionType(
       builder.getFunctionType(step.getFunctionType().getInputs(), result.getType()));
   step.setResultAttrs(0, bindingOf(builder, binding));
+  if (!storedNames.empty())
+    module.get()->setAttr(kInitializersAttr, builder.getDictionaryAttr(storedNames));
   return std::move(module);
 }
 

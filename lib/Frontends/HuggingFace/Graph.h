@@ -52,6 +52,7 @@ private:
   mlir::Block *body = nullptr;
   mlir::OpBuilder builder; ///< at the end of the body
   llvm::StringMap<mlir::Value> parameters;
+  llvm::SmallVector<mlir::NamedAttribute> storedNames; ///< of parameters that files name otherwise
 };
 
 } // namespace zero::hf

@@ -2,7 +2,9 @@
 
 #include "dialects/Zero/AdapterAttrs.h"
 #include "zero/Analysis/StepFunction.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/Dropout.h"
+#include "zero/Ops/Function.h"
 #include "zero/Transforms/Import/Passes.h"
 
 #include "mlir/IR/Remarks.h"
@@ -41,8 +43,10 @@ struct AddAdapters : impl::AddAdaptersBase<AddAdapters> {
 private:
   Value readMatrix(StringRef name, RankedTensorType type, bool isDrawn);
   void adapt(Product product, StringRef module);
+  void record(Product product, StringRef module);
 
   func::FuncOp step;
+  NamedAttrList adapted;        ///< what is known about adapted parameters, by their names
   llvm::StringMap<Value> reads; ///< of the matrices that were added
 };
 } // namespace
@@ -77,6 +81,39 @@ Value AddAdapters::readMatrix(StringRef name, RankedTensorType type, bool isDraw
   return read = ReadOp::create(builder, step.getLoc(), type, symbol);
 }
 
+/// The parameter that has the elements of the matrix of `product`, in its order, or that of its
+/// transpose if `isTransposed`. Null if it has them in another order.
+static ReadOp sourceOf(Product product, bool &isTransposed) {
+  Value value = product.node.getInputs()[product.matrix];
+  ArrayRef<int64_t> shape = tensorType(value).getShape();
+  isTransposed = false;
+  while (auto node = value.getDefiningOp<onnx::NodeOp>()) {
+    if (ops::computes(node, ops::Function::Permute)) {
+      if (tensorType(value).getShape() != shape || permutationOf(node) != ArrayRef<int64_t>{1, 0})
+        return nullptr;
+      isTransposed = !isTransposed;
+      shape = node.inputType(0).getShape();
+    }
+    value = node.getInputs().front();
+  }
+  return value.getDefiningOp<ReadOp>();
+}
+
+/// Records how the parameter of `product` is stored, for files that have it merged.
+void AddAdapters::record(Product product, StringRef module) {
+  bool isTransposed;
+  ReadOp read = sourceOf(product, isTransposed);
+  if (!read)
+    return;
+  Builder builder(&getContext());
+  NamedAttrList about;
+  about.set("module", builder.getStringAttr(module));
+  about.set("scale", builder.getF64FloatAttr(scale));
+  if ((product.inputDim() == 0) != isTransposed)
+    about.set("inputs_first", builder.getUnitAttr());
+  adapted.set(read.getSymbol(), about.getDictionary(&getContext()));
+}
+
 void AddAdapters::adapt(Product product, StringRef module) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfter(product.node);
@@ -86,9 +123,9 @@ void AddAdapters::adapt(Product product, StringRef module) {
   Type element = tensorType(x).getElementType();
   if (!element.isF64())
     element = builder.getF32Type();
-  Value a = readMatrix(path + ".lora_A.weight",
+  Value a = readMatrix(path + kAdapterFirst.str(),
                        RankedTensorType::get({int64_t(size), product.inputs()}, element), true);
-  Value b = readMatrix(path + ".lora_B.weight",
+  Value b = readMatrix(path + kAdapterSecond.str(),
                        RankedTensorType::get({product.outputs(), int64_t(size)}, element), false);
   x = nodes.cast(x, element);
   if (dropoutRatio > 0)
@@ -116,8 +153,11 @@ void AddAdapters::runOnOperation() {
     auto matrix = node->getAttrOfType<IntegerAttr>(kAdaptedOperandAttr);
     node->removeAttr(kAdaptedModuleAttr);
     node->removeAttr(kAdaptedOperandAttr);
+    record({node, unsigned(matrix.getInt())}, module.getValue());
     adapt({node, unsigned(matrix.getInt())}, module.getValue());
   }
+  if (!adapted.empty())
+    getOperation()->setAttr(kAdaptersAttr, adapted.getDictionary(&getContext()));
 }
 
 } // namespace zero

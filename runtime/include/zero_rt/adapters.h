@@ -18,6 +18,18 @@ extern "C" {
    trains other parameters, too. */
 const char *zero_rt_executable_adapter_config(zero_rt_executable *executable);
 
+/* The adapter of a tensor: the product of the tensors `second`, of [outputs, size], and `first`, of
+   [size, inputs], times `scale` is added to it. */
+typedef struct zero_rt_adapter {
+  const char *first, *second; /* NULL: the tensor has no adapter */
+  double scale;
+  int inputs_first; /* the tensor has the elements of a matrix of [inputs, outputs] */
+} zero_rt_adapter;
+
+/* The adapter of the tensor of index `tensor`. */
+zero_rt_status zero_rt_executable_adapter(const zero_rt_executable *executable, size_t tensor,
+                                          zero_rt_adapter *adapter);
+
 #ifdef __cplusplus
 }
 #endif

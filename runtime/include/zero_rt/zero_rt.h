@@ -131,9 +131,8 @@ typedef struct zero_rt_value_info {
    * whether the initializer is its transpose. */
   const char *initializer;
   int transposed;
-  /* For a saved tensor: whether it is written to an .onnx model, too. State of an optimizer may not
-   * be in that. */
-  int in_model;
+  int in_model; /* a saved tensor is written to an .onnx model, too; optimizer state may not be */
+  zero_rt_dtype stored; /* of the values in a file that it begins with, if it does */
 } zero_rt_value_info;
 
 /* Memory of one tier, on each rank, as the compiler planned it. */
@@ -214,7 +213,7 @@ void zero_rt_executable_free(zero_rt_executable *executable);
 /* A file that initial values are read from; NULL if there is none of that index. */
 const char *zero_rt_executable_file(const zero_rt_executable *executable, size_t index);
 
-/* Absolute path of the .onnx file that it was compiled from; NULL for other formats. */
+/* Absolute path of the .onnx file or config.json it was compiled from; NULL for other formats. */
 const char *zero_rt_executable_model(const zero_rt_executable *executable);
 /* The number of the training_info of this file that the program is; -1 if it is none. */
 int zero_rt_executable_training_info(const zero_rt_executable *executable);
@@ -446,9 +445,9 @@ typedef struct zero_rt_array {
 zero_rt_status zero_rt_session_load_arrays(zero_rt_session *session, const zero_rt_array *arrays,
                                            size_t count, int partial, zero_rt_load_result *result);
 
-/* Writes the trained weights (or the kept gradients) as .safetensors, through a temporary
-   file and a rename. If the name of a file of weights ends in .onnx: the model that the program
-   was compiled from, with new initializers; external data goes to FILE.data. */
+/* Writes the trained weights (or the kept gradients) as .safetensors, through a temporary file and
+   a rename. Weights, by their name: FILE.onnx is the model that the program was compiled from, with
+   new initializers (external data in FILE.data), FILE.gguf and FOLDER/ as zero-run --save. */
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path);
 zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path);
 

@@ -1,6 +1,11 @@
 // RUN: zero-opt %s --zero-add-adapters="size=2 scale=4.0" | FileCheck %s
 // RUN: zero-opt %s --zero-add-adapters="size=2 dropout=0.25 gaussian" | FileCheck %s --check-prefix=MORE
 
+// Which parameters are adapted, and how they are stored.
+// CHECK: module attributes {zero.adapters = {
+// CHECK-SAME: g.weight = {module = "g", scale = 4.000000e+00 : f64},
+// CHECK-SAME: left.weight = {module = "left", scale = 4.000000e+00 : f64},
+// CHECK-SAME: q.weight = {inputs_first, module = "q", scale = 4.000000e+00 : f64}}}
 // A of [size, inputs] is drawn between the square root of 1 / inputs and its negative; B is 0.
 // CHECK-DAG: zero.parameter @base_model.model.q.lora_A.weight : tensor<2x4xf32> {random = #zero.random<uniform, -5.000000e-01 : f64, 5.000000e-01 : f64, {{[0-9]+}}>}
 // CHECK-DAG: zero.parameter @base_model.model.q.lora_B.weight : tensor<8x2xf32> {splat = 0.000000e+00 : f64}

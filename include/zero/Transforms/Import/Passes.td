@@ -167,7 +167,8 @@ def AddAdapters : Pass<"zero-add-adapters", "::mlir::ModuleOp"> {
     between the square root of 1 / inputs and its negative, as kaiming_uniform_ with a = sqrt(5)
     does, or from a normal distribution with the deviation 1 / size. B is 0.
 
-    Products of one module share its adapter.
+    Products of one module share its adapter. `zero.adapters` on the module says which parameters
+    are adapted, so that a file of weights may have them with their adapters added.
 
     ```mlir
     %y = onnx.node "MatMul"(%x, %t) {zero.adapted_module = "q_proj", ...}      // before
