@@ -4,9 +4,10 @@
 usage: list-flags.py [--check] [BIN_DIRECTORY]
 
 Runs `--list-flags` of each tool, and `--help-all` of zero-opt, whose passes MLIR lists; reads the
-flags of `python -m zero tokenize`. With --check nothing is written; exits with 1 if a file is not
+flags of `python -m zero tokenize` and `finetune`. With --check nothing is written; exits with 1 if a file is not
 up to date."""
 
+import argparse
 import json
 import re
 import subprocess
@@ -19,7 +20,8 @@ from generated import write
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
-from zero.text.command import make_parser  # noqa: E402
+from zero.finetuning import command as finetuning  # noqa: E402
+from zero.text import command as tokenizing  # noqa: E402
 
 PAGE = ROOT / "docs/reference/flags.md"
 COMPILER_FLAGS = ROOT / "tools/zero-run/compiler_flags.inc"
@@ -49,6 +51,8 @@ and pipelines are listed here. It also takes the flags of the phases of `zeroc` 
 ends. One phase flag, as in `zero-opt model.onnx --zero-stage=3 --ranks=4`, runs all phases but
 `pack`.""",
 }
+FINETUNE = """Fine-tunes a folder of Hugging Face ([fine-tuning](../guides/finetune.md)). It also takes
+the other flags of `zeroc` that concern the step."""
 FLAG = re.compile(r"( {,8})(--?\w[\w-]*(?:=\S+| [A-Z<]\S*)?)(?: +- +|(?:  +| (?!-))(?=\S))(.*)")
 
 Flag = namedtuple("Flag", "indent name lines")
@@ -128,16 +132,15 @@ def opt_section(text):
             *table(pipelines)]
 
 
-def tokenize_section():
-    """The section of the command of the Python package."""
+def python_section(command, meaning, parser):
+    """The section of a command of the Python package."""
     flags = []
-    for action in make_parser()._actions:
-        if action.option_strings and action.dest != "help":
+    for action in parser._actions:
+        if action.option_strings and action.dest != "help" and action.help != argparse.SUPPRESS:
             value = action.metavar or f"<{'|'.join(action.choices or ())}>"
             name = action.option_strings[-1] + (f"={value}" if action.nargs != 0 else "")
-            flags.append(Flag(0, name, [action.help]))
-    return ["## python -m zero tokenize", "",
-            "Writes the tokens of a corpus ([text](../guides/text.md)).", "", *table(flags)]
+            flags.append(Flag(0, name, [action.help.replace("%%", "%")]))
+    return [f"## python -m zero {command}", "", meaning, "", *table(flags)]
 
 
 def page(folder):
@@ -149,7 +152,9 @@ def page(folder):
     lines = [HEAD.format(repeated=repeated), ""]
     for name, some in flags.items():
         lines += tool_section(name, some)
-    lines += tokenize_section()
+    lines += python_section("tokenize", "Writes the tokens of a corpus ([text](../guides/text.md)).",
+                            tokenizing.make_parser())
+    lines += python_section("finetune", FINETUNE, finetuning.make_parser())
     lines += opt_section(output_of(folder / "zero-opt", "--help-all"))
     return "\n".join(lines).rstrip() + "\n"
 

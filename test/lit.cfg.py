@@ -59,6 +59,8 @@ config.substitutions.append(("%link_flags", config.link_flags))
 for feature, packages, environment, variable in (
         ("jax", ["jax"], "jax", "ZERO_JAX_PYTHON"),
         ("torch-mlir", ["torch_mlir"], "torch", "ZERO_TORCH_PYTHON"),
+        ("transformers", ["torch", "transformers", "accelerate", "peft"], "torch",
+         "ZERO_TORCH_PYTHON"),
         ("torch-onnx", ["torch", "onnxscript", "transformers", "peft"], "torch",
          "ZERO_TORCH_PYTHON")):
     interpreter = os.environ.get(

@@ -15,6 +15,7 @@ without_weights: modules for it whose values stay in a folder of safetensors.
 from_jax, from_torch, save_weights: write programs of JAX and PyTorch, and initial values.
 read_weights: the weights of a run under the names of the module's state_dict.
 tokenize: writes the tokens of a corpus of text as a folder that a run reads.
+finetune: trains a Hugging Face folder on a corpus, and writes a folder.
 lora, save_adapter: adapters beside a frozen module, and the files that PEFT loads.
 
 Errors derive from ZeroError, with a class for each status of the runtime and the same text.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .adapters import save_adapter
     from .compiler import compile, emit_onnx
     from .dataset import Dataset
+    from .finetuning.run import finetune
     from .jax_export import from_jax
     from .lora_layers import lora
     from .onnx_export import export
@@ -54,7 +56,7 @@ _PLACES = {
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
     "without_weights": "stored", "lora": "lora_layers", "save_adapter": "adapters",
     "from_jax": "jax_export", "from_torch": "torch_export",
-    "tokenize": "text.run",
+    "tokenize": "text.run", "finetune": "finetuning.run",
 }
 
 __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "CheckFailedError",
@@ -62,8 +64,8 @@ __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "Check
            "InvalidArgumentError", "IoError", "NotFiniteError", "NotFoundError", "Program",
            "RankTimeoutError", "Report", "Session", "Simulation", "StepResult", "Tier",
            "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "emit_onnx",
-           "export", "from_jax", "from_torch", "load", "lora", "read_weights", "save_adapter",
-           "save_weights", "tokenize", "without_weights"]
+           "export", "finetune", "from_jax", "from_torch", "load", "lora", "read_weights",
+           "save_adapter", "save_weights", "tokenize", "without_weights"]
 
 
 def __getattr__(name):

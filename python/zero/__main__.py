@@ -1,4 +1,5 @@
-"""Runs a tool: python -m zero zeroc|zero-run|zero-sim|zero-opt|zero-translate|tokenize ARGUMENTS."""
+"""Runs a tool: python -m zero TOOL ARGUMENTS. A tool is zeroc, zero-run, zero-sim, zero-opt,
+zero-translate, tokenize or finetune."""
 
 import sys
 
@@ -7,7 +8,7 @@ from .tools import NAMES
 
 
 def main():
-    names = [*NAMES, "tokenize"]
+    names = [*NAMES, "tokenize", "finetune"]
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     if asked not in names:
         text = f"usage: python -m zero {'|'.join(names)} ARGUMENTS"
@@ -18,6 +19,9 @@ def main():
     if asked == "tokenize":
         from .text.command import main as tokenize
         tokenize(sys.argv[2:])
+    elif asked == "finetune":
+        from .finetuning.command import main as finetune
+        finetune(sys.argv[2:])
     else:
         run_script(asked, sys.argv[2:])
 

@@ -145,10 +145,10 @@ class _Compilation:
         return _Compilation(source, self.arguments).to(output, *flags), source.weights
 
 
-def _automatic_flags(source, arguments):
-    """The flags with which zeroc's planner fits the step into this machine."""
-    roles = [f"--roles={source.roles}"] if source.roles else []
-    printed, _ = run_tool("zero-run", source.path, *roles, *arguments, "--auto", "--print-auto",
+def automatic_flags(path, arguments):
+    """The flags with which zeroc's planner fits the step of the model at a path, compiled with
+    these arguments, into this machine."""
+    printed, _ = run_tool("zero-run", path, *arguments, "--auto", "--print-auto",
                           error=CompileError)
     return printed.splitlines()
 
@@ -193,7 +193,8 @@ def compile(model, *, example=None, output=None, auto=False, **flags: Unpack[Fla
     report = f"--report={','.join(map(str, pages))}"
     arguments = arguments_of(flags)
     if auto:
-        arguments += _automatic_flags(source, arguments)
+        roles = [f"--roles={source.roles}"] if source.roles else []
+        arguments += automatic_flags(source.path, [*roles, *arguments])
     compilation = _Compilation(source, arguments)
     weights, path = source.weights, None
     if flags.get("plan_only"):

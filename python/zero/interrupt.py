@@ -1,22 +1,25 @@
-"""Ctrl-C between steps."""
+"""Ctrl-C, and other signals, between steps."""
 
 import signal
 import threading
 
 
 class Interrupt:
-    """Keeps the first SIGINT while the body runs: `asked` is then true. The second one raises
-    KeyboardInterrupt at once, as without it. Other threads than the main one, and programs with a
-    handler of their own, are left as they are."""
+    """Keeps the first signal of a number, SIGINT unless given, while the body runs: `asked` is then
+    true. The second one does what it does without this: SIGINT raises KeyboardInterrupt. Other
+    threads than the main one, programs with a handler of their own, and processes that ignore the
+    signal are left as they are."""
 
-    def __init__(self):
+    def __init__(self, number=signal.SIGINT):
         self.asked = False
+        self._number = number
         self._former = None
 
     def __enter__(self):
+        usual = signal.default_int_handler if self._number == signal.SIGINT else signal.SIG_DFL
         if (threading.current_thread() is threading.main_thread()
-                and signal.getsignal(signal.SIGINT) is signal.default_int_handler):
-            self._former = signal.signal(signal.SIGINT, self._ask)
+                and signal.getsignal(self._number) is usual):
+            self._former = signal.signal(self._number, self._ask)
         return self
 
     def _ask(self, number, frame):
@@ -25,7 +28,7 @@ class Interrupt:
 
     def _restore(self):
         if self._former is not None:
-            signal.signal(signal.SIGINT, self._former)
+            signal.signal(self._number, self._former)
             self._former = None
 
     def __exit__(self, *_):

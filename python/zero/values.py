@@ -1,5 +1,6 @@
 """What a program has, as numbers and names."""
 
+import re
 from dataclasses import dataclass, field
 
 
@@ -52,6 +53,17 @@ def bytes_text(count):
         if count < 1024 or unit == "GiB":
             return f"{count} {unit}" if unit == "bytes" else f"{count:.2f} {unit}"
         count /= 1024
+
+
+def parse_bytes(text):
+    """The bytes of a size as flags have it: "4GiB", "4G" and 4 << 30 are the same, "4GB" is 4e9;
+    None of anything else."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:([kmgt])(b|ib)?)?", str(text), re.IGNORECASE)
+    if not found:
+        return None
+    power = "kmgt".index(found[2].lower()) + 1 if found[2] else 0
+    base = 1000 if (found[3] or "").lower() == "b" else 1024
+    return int(float(found[1]) * base**power)
 
 
 class Certificate(dict):

@@ -37,21 +37,25 @@ def make_parser():
     return parser
 
 
-def _summary(output, manifest, seconds):
+def left_out(manifest):
+    """Lines that say what of a corpus is in no document."""
     counts = manifest["counts"]
-    lines = [f"{output}: {manifest['documents']:,} documents, {manifest['tokens']:,} tokens, "
-             f"{manifest['trained_tokens']:,} of them trained, longest {manifest['longest']:,}, "
-             f"{manifest['id_type']} ids of a vocabulary of {manifest['vocabulary']:,}"]
     if counts["overlong"]:
-        lines.append(f"{counts['overlong']:,} of {counts['samples']:,} samples were longer than "
-                     f"{manifest['arguments']['max_length']:,} tokens "
-                     f"({manifest['arguments']['overlong']}); {counts['lost_tokens']:,} tokens are "
-                     f"left out")
+        yield (f"{counts['overlong']:,} of {counts['samples']:,} samples were longer than "
+               f"{manifest['arguments']['max_length']:,} tokens "
+               f"({manifest['arguments']['overlong']}); {counts['lost_tokens']:,} tokens are "
+               f"left out")
     if counts["empty"] or counts["untrained"]:
-        lines.append(f"left out: {counts['empty']:,} empty samples, {counts['untrained']:,} "
-                     f"without tokens for the loss")
-    lines.append(f"{seconds:.1f} s, {manifest['tokens'] / seconds:,.0f} tokens/s")
-    return "\n".join(lines)
+        yield (f"left out: {counts['empty']:,} empty samples, {counts['untrained']:,} "
+               f"without tokens for the loss")
+
+
+def _summary(output, manifest, seconds):
+    first = (f"{output}: {manifest['documents']:,} documents, {manifest['tokens']:,} tokens, "
+             f"{manifest['trained_tokens']:,} of them trained, longest {manifest['longest']:,}, "
+             f"{manifest['id_type']} ids of a vocabulary of {manifest['vocabulary']:,}")
+    return "\n".join([first, *left_out(manifest),
+                      f"{seconds:.1f} s, {manifest['tokens'] / seconds:,.0f} tokens/s"])
 
 
 def main(words):

@@ -197,6 +197,7 @@ class _Job:
         if writer.manifest is None:
             self._write(writer, id_type, self._processes(processes))
             if not writer.documents:
+                writer.close()
                 raise BadDataError(f"no sample of {', '.join(self.paths)} has tokens to train: "
                                    f"{_counted(writer.counts)}")
             writer.finish({"vocabulary": self.folder.vocabulary, "pad_id": pad,

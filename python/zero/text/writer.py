@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import BadFileError, InvalidArgumentError, IoError
+from ..errors import BadFileError, InvalidArgumentError, IoError, ZeroError
 from .samples import no_counts
 
 FORMAT, VERSION = "zero-tokens", 1
@@ -27,7 +27,7 @@ def _read_json(path):
         raise BadFileError(f"'{path}' is damaged: {error}; use --overwrite") from None
 
 
-def _replace(path, value):
+def replace_json(path, value):
     """Writes JSON such that a kill leaves the old file or the new one."""
     temporary = path.with_suffix(".temporary")
     with open(temporary, "w", encoding="utf-8") as file:
@@ -84,6 +84,9 @@ class TokenWriter:
             self._continue(state or {"sizes": dict.fromkeys(_FILES, 0)})
         except OSError as error:
             raise IoError(f"cannot write '{self._folder}': {error}") from None
+        except ZeroError:
+            self.close()  # else the error, while it is known, would keep the lock
+            raise
 
     def _lock(self):
         for name in _FILES:
@@ -141,7 +144,7 @@ class TokenWriter:
             file.flush()
             os.fsync(file.fileno())
             sizes[name] = file.tell()
-        _replace(self._folder / _STATE, {"arguments": self._arguments, "chunks": self.chunks,
+        replace_json(self._folder / _STATE, {"arguments": self._arguments, "chunks": self.chunks,
                                          "sizes": sizes, "counts": self._counts,
                                          "totals": self._totals})
         self._recorded = time.monotonic()
@@ -164,7 +167,7 @@ class TokenWriter:
         self.manifest = {"format": FORMAT, "version": VERSION, "id_type": self._id_type.name,
                          **self._totals, **properties, "counts": self._counts,
                          "arguments": self._arguments}
-        _replace(self._folder / _MANIFEST, self.manifest)
+        replace_json(self._folder / _MANIFEST, self.manifest)
         (self._folder / _STATE).unlink()
         self.close()
 

@@ -1,0 +1,225 @@
+"""The steps of a fine-tuning: log, evaluation, checkpoints, and the folder that is written."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import signal
+import sys
+from dataclasses import dataclass
+
+from ..interrupt import Interrupt
+from ..progress import progress_of
+from ..text.writer import replace_json
+from .model import TOKENIZER_FILES
+
+
+@dataclass
+class Finetuned:
+    """What a fine-tuning has done.
+
+    Attributes:
+        folder: the path that it wrote.
+        losses: of each step, before its update.
+        evaluations: pairs of steps done and the mean loss over the held-out documents; before the
+            first step, every so many, and after the last.
+        seconds: in steps.
+    """
+    folder: str
+    losses: list
+    evaluations: list
+    seconds: float
+
+    def __repr__(self):
+        text = f"Finetuned({self.folder!r}: {len(self.losses)} steps"
+        if self.evaluations:
+            first, last = self.evaluations[0][1], self.evaluations[-1][1]
+            text += f", evaluation loss {first:.4f} -> {last:.4f}"
+        return text + f", {self.seconds:.1f} s in steps)"
+
+
+class Log:
+    """The file of a line of JSON for each step and each evaluation, as `zero-run --log` writes it.
+
+    Of a run that continues after `done` steps, the lines of these are kept.
+    """
+
+    def __init__(self, path, done):
+        self.lines = [line for line in self._read(path) if self._is_before(line, done)]
+        draft = path.with_suffix(".temporary")
+        draft.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
+        os.replace(draft, path)
+        self._file = open(path, "a", encoding="utf-8")
+
+    @staticmethod
+    def _read(path):
+        if not path.exists():
+            return
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                return  # a kill has cut off the last line
+
+    @staticmethod
+    def _is_before(line, done):
+        return line["step"] < done or ("eval_loss" in line and 0 < done == line["step"])
+
+    def add(self, **line):
+        """Appends a line; values that are None are left out."""
+        self.lines.append({name: value for name, value in line.items() if value is not None})
+        self._file.write(json.dumps(self.lines[-1]) + "\n")
+        self._file.flush()
+
+    def flush(self):
+        """Makes the lines survive a power cut."""
+        os.fsync(self._file.fileno())
+
+    def close(self):
+        self._file.close()
+
+    @property
+    def evaluations(self):
+        return [(line["step"], line["eval_loss"]) for line in self.lines if "eval_loss" in line]
+
+    def result(self, folder):
+        """What the lines say, as a Finetuned."""
+        steps = [line for line in self.lines if "loss" in line]
+        return Finetuned(str(folder), [line["loss"] for line in steps], self.evaluations,
+                         sum(line["seconds"] for line in steps))
+
+
+class Training:
+    """A session that carries out a Plan.
+
+    session: of the program, with the state from which it continues.
+    callbacks: as zero.Session.train() takes them.
+    is_shown: whether progress and evaluations are printed.
+    """
+
+    def __init__(self, plan, session, callbacks, is_shown):
+        self.plan, self.session = plan, session
+        self._callbacks, self._is_shown = callbacks, is_shown
+        self.log = Log(plan.places.log, session.steps)
+        self._bar = None
+
+    @property
+    def _value(self):
+        return self.plan.choices.value
+
+    def run(self):
+        """Trains what is left and writes the folder."""
+        places, left = self.plan.places, self.plan.steps - self.session.steps
+        if not self.session.steps:
+            self._evaluate()
+        self._bar = progress_of(left, self._is_shown and left > 0)
+        try:
+            with Interrupt(signal.SIGTERM) as self._terminated:
+                if left:
+                    self._train(left)
+        finally:
+            self._bar.close()
+        if self._value("keep") != "best" or not self._improved():
+            self._write_folder()
+        replace_json(places.result, {"steps": self.session.steps})
+        shutil.rmtree(places.state, ignore_errors=True)
+        return self.log.result(places.out)
+
+    def _train(self, left):
+        order = None if self._value("in_order") else self._value("seed")
+        number = signal.SIGTERM
+        try:
+            self.session.train(self.plan.places.tokens / "train", steps=left, progress=False,
+                               shuffle=order, callbacks=[self._after])
+        except KeyboardInterrupt as error:
+            if not hasattr(error, "history"):
+                raise  # the second Ctrl-C, in a step
+            number = signal.SIGINT
+        if number == signal.SIGINT or self._terminated.asked:
+            self._save_state()
+            error = KeyboardInterrupt(
+                f"interrupted after {self.session.steps} of {self.plan.steps} steps; the same "
+                f"command continues")
+            error.signal = number
+            raise error
+
+    def _improved(self):
+        """Evaluations after the first step."""
+        return [loss for step, loss in self.log.evaluations if step > 0]
+
+    def _after(self, session, result):
+        """Called after each step."""
+        self.log.add(step=result.step, loss=result.loss, gradient_norm=result.gradient_norm,
+                     learning_rate=result.learning_rate, loss_scale=result.loss_scale,
+                     skipped=result.skipped or None, seconds=result.seconds)
+        self._bar.update(self._figures(result))
+        done = result.step + 1
+        stops = any([call(session, result) is False for call in self._callbacks])
+        is_last = stops or done == self.plan.steps
+        if is_last or done % self._value("eval_every", self.plan.steps) == 0:
+            self._evaluate()
+        if is_last or done % self._value("save_every") == 0:
+            self._save_state()
+        return not (stops or self._terminated.asked)
+
+    def _figures(self, result):
+        text = f"step {result.step + 1}/{self.plan.steps}, loss={result.loss:.4f}"
+        if self.log.evaluations:
+            text += f", evaluation={self.log.evaluations[-1][1]:.4f}"
+        return text
+
+    def _evaluate(self):
+        if self.plan.evaluation is None:
+            return
+        former = self._improved()
+        loss = self.session.evaluate(self.plan.places.tokens / "evaluation")
+        self.log.add(step=self.session.steps, eval_loss=loss)
+        self._say(f"step {self.session.steps} of {self.plan.steps}: evaluation loss {loss:.4f}")
+        is_best = math.isfinite(loss) and all(loss < each for each in former)
+        if self._value("keep") == "best" and self.session.steps and is_best:
+            self._write_folder()
+
+    def _say(self, text):
+        if self._is_shown:
+            # Covers the bar, which is written again after the next step.
+            is_live = sys.stderr.isatty()
+            print(f"\r{text:<99}" if is_live else text, file=sys.stderr, flush=True)
+
+    def _save_state(self):
+        self.log.flush()
+        self.session.save_checkpoint(self.plan.places.state)
+
+    def _write_folder(self):
+        """Writes the weights, and what a folder needs besides to be loaded."""
+        out, base = self.plan.places.out, self.plan.model.folder
+        self.session.save(f"{out}/")
+        if self._value("method") != "full":
+            _complete_adapter(out / "adapter_config.json", base)
+        for name in TOKENIZER_FILES:
+            if (base / name).exists() and not (out / name).exists():
+                shutil.copyfile(base / name, out / name)
+
+
+def _complete_adapter(path, base):
+    """Names the base, which a program does not know, so that transformers loads the folder."""
+    config = json.loads(path.read_text(encoding="utf-8"))
+    replace_json(path, {**config, "base_model_name_or_path": str(base.resolve()),
+                        "task_type": "CAUSAL_LM"})
+
+
+def carry_out(plan, callbacks, is_shown):
+    """Trains as planned, from the newest checkpoint if there is one; returns a Finetuned."""
+    places = plan.places
+    if places.result.exists():
+        log = Log(places.log, plan.steps)
+        log.close()
+        return log.result(places.out)
+    resume = places.state if places.has_begun() else None
+    with plan.program.session(resume=resume, nvme_dir=plan.choices.value("nvme_dir")) as session:
+        training = Training(plan, session, callbacks, is_shown)
+        try:
+            return training.run()
+        finally:
+            training.log.close()
