@@ -23,7 +23,7 @@ from pathlib import Path
 COMPILER = ["Flags", "Page", "Options", "Evaluate", "Frontends", "Import", "Ops", "Programs",
             "Optimizers", "Analysis", "Planning",
             "Machine", "Kernels", "Transforms", "Codegen", "Emit", "EmitOnnx", "Pipelines", "PlanSearch",
-            "Report", "Driver"]
+            "Report", "Prices", "Driver"]
 DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialects/Zero"]
 MLIR = ["mlir", "llvm"]
 # Checked arithmetic and parsing of numbers from input. Uses the standard library only.
@@ -88,6 +88,8 @@ RULES = {
     # Output files are written atomically by the functions of the runtime. Names of models are printed
     # as the importer prints them.
     "Report": [*DIALECTS, *MLIR, "Analysis", "Import", "Page", "Planning", "runtime/support"],
+    # Compares plans: the numbers of a plan are those of its report.
+    "Prices": [*DIALECTS, *MLIR, "Analysis", "Page", "Planning", "Report", "runtime/support"],
     "Driver": [*DIALECTS, *MLIR, *COMPILER],
     # The runtime, from the parts that all others use up to the C interface.
     "runtime/include": [],

@@ -91,10 +91,11 @@ static void addGenericPasses(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
-LogicalResult runPhases(ModuleOp module, const CompilerOptions &options, const PhaseOptions &given,
-                        const planning::Machine &machine) {
+/// Runs the phases from `first` to `last`.
+static LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
+                               const PhaseOptions &given, const planning::Machine &machine,
+                               Phase first, Phase last) {
   const bool isTrial = module->hasAttr(kPrecisionTrialAttr);
-  const Phase last = !options.emitOnnx.empty() ? Phase::Step : isTrial ? Phase::Place : Phase::Pack;
   FailureOr<std::string> root = dataRoot(options, module);
   if (failed(root))
     return failure();
@@ -108,6 +109,8 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options, const P
     module->setAttr(kStartRateAttr, Builder(module.getContext()).getF64FloatAttr(rate));
   }
   for (Phase phase : allPhases()) {
+    if (phase < first)
+      continue;
     PassManager pm(module.getContext());
     // Each phase ends with its verifier. The structural verifier runs once per phase instead of
     // after every pass.
@@ -125,6 +128,13 @@ LogicalResult runPhases(ModuleOp module, const CompilerOptions &options, const P
       break;
   }
   return success();
+}
+
+LogicalResult runPhases(ModuleOp module, const CompilerOptions &options, const PhaseOptions &given,
+                        const planning::Machine &machine) {
+  const bool isTrial = module->hasAttr(kPrecisionTrialAttr);
+  const Phase last = !options.emitOnnx.empty() ? Phase::Step : isTrial ? Phase::Place : Phase::Pack;
+  return runPhases(module, options, given, machine, Phase::Import, last);
 }
 
 /// The reason why no file can be written to `path`, or an empty string.
@@ -171,7 +181,7 @@ std::string checkOutput(const CompilerOptions &options) {
   if (!options.emitOnnx.empty())
     return checkEmitted(options);
   std::string error = checkReports(options);
-  if (!error.empty() || options.planOnly)
+  if (!error.empty() || options.planOnly || options.prices)
     return error;
   if (options.output.empty())
     return "expected -o FILE.zexe, --emit-onnx=FILE.onnx, or --plan-only";
@@ -210,6 +220,44 @@ static void printDisk(const PlanSummary &summary, const CompilerOptions &options
          << rate(planning::Link::DiskWrite) << " for all ranks together, " << source << "\n";
 }
 
+/// Checks what flags ask of this model.
+static LogicalResult checkModel(ModuleOp module, CompilerOptions &options) {
+  return success(
+      succeeded(takeProgramMesh(module, options)) && succeeded(checkLocalBatch(module, options)) &&
+      succeeded(keepForward(module, options)) && succeeded(checkWholeStep(module, options)));
+}
+
+std::string optionsOfKernels(const PhaseOptions &phases) {
+  PhaseOptions early;
+  early.copyOptionValuesFrom(phases);
+  early.set("zero-stage", "0");
+  early.set("machine", "");
+  for (const phase::TierOption *tier : early.offload.chosen())
+    early.set(tier->ArgStr, wordOf(Tier::Device));
+  if (!phases.shard.sequenceParallel) // where layers are recomputed, so are its gathers
+    early.set("checkpoint", wordOf(Checkpoint::None));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  early.print(os);
+  // Kernels of GPUs have clones for the host if something is offloaded to it.
+  os << phases.offload.any();
+  return text;
+}
+
+LogicalResult formKernels(ModuleOp module, CompilerOptions &options,
+                          const planning::Machine &machine) {
+  return success(succeeded(checkModel(module, options)) &&
+                 succeeded(runPhases(module, options, options.phases, machine, Phase::Import,
+                                     Phase::Kernels)));
+}
+
+LogicalResult placeKernels(ModuleOp module, const CompilerOptions &options,
+                           const planning::Machine &machine) {
+  return success(
+      succeeded(runPhases(module, options, options.phases, machine, Phase::Place, Phase::Pack)) &&
+      succeeded(checkLearningRate(module, options)));
+}
+
 LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) {
   const auto start = std::chrono::steady_clock::now();
   PrintableStream report(output);
@@ -227,9 +275,7 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) 
   if (std::string error = options.phases.loadMachine(machine); !error.empty())
     return emitError(UnknownLoc::get(&context)) << error;
   OwningOpRef<ModuleOp> module = readModel(options, context);
-  if (!module || failed(takeProgramMesh(*module, options)) ||
-      failed(checkLocalBatch(*module, options)) || failed(keepForward(*module, options)) ||
-      failed(checkWholeStep(*module, options)) ||
+  if (!module || failed(checkModel(*module, options)) ||
       failed(runWithinBudget(*module, options, machine, decisions)) ||
       failed(checkLearningRate(*module, options)))
     return failure();

@@ -156,6 +156,7 @@ private:
     if (!seen.insert(flag).second && !flag->repeats)
       return wrong(option + " is given twice");
     line.given.try_emplace(name, value);
+    line.all.emplace_back(name, value);
     line.isDone = flag->isLast;
     Status set = flag->set(value);
     if (set.ok() || set.getMessage().starts_with("--"))

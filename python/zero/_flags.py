@@ -27,6 +27,13 @@ FLAGS = {
     "plan_only": Flag(
         "plan-only", "switch", "",
         "stop after planning: read no data files, write no executable"),
+    "prices": Flag(
+        "prices", "switch", "",
+        "compare ways to train the model: exact bytes, simulated time, what fits the machine; "
+        "writes no executable"),
+    "tokens": Flag(
+        "tokens", "number", "X",
+        "--prices: tokens to train with, as 15e12 (1e9)"),
     "report": Flag(
         "report", "text", "FILE,...",
         "write the plan as a web page (.html) or as JSON (.json)"),
@@ -201,7 +208,8 @@ FLAGS = {
     "lora": Flag(
         "lora", "text", "pattern,...",
         "freeze the model and train low-rank adapters (LoRA) of the products of these modules: "
-        "ends of their names, as q_proj, or globs"),
+        "ends of their names, as q_proj, globs, or all-linear: all products but those of output "
+        "layers"),
     "lora_alpha": Flag(
         "lora-alpha", "number", "number",
         "scale of adapters, which is divided by their rank (16)"),
@@ -443,6 +451,8 @@ class Flags(TypedDict, total=False):
     external_data: bool
     offload: _Path
     plan_only: bool
+    prices: bool
+    tokens: float
     report: Any
     lr: float
     config: _Path

@@ -5,12 +5,12 @@
 #include "runtime/io/disk_rate.h"
 #include "runtime/measure/library_rate.h"
 #include "runtime/measure/measurements.h"
+#include "runtime/support/processor.h"
 #include "runtime/support/thread.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <fstream>
 #include <unistd.h>
 
 namespace zero::rt {
@@ -100,14 +100,6 @@ static Status measureLatency(Probe &probe, bool gathers, double &rate) {
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
-
-std::string processorName() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name"))
-      return line.substr(std::min(line.find(": ") + 2, line.size()));
-  return "cpu";
-}
 
 static const char *isaName() {
   return __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"

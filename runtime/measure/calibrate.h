@@ -8,9 +8,6 @@
 
 namespace zero::rt {
 
-/// The processor's name in a description of this machine.
-std::string processorName();
-
 /// Measures the limits of a rank of `options` while all ranks do the same, in some seconds. With a
 /// folder, also measures its disk. See zero_rt_calibrate().
 Status calibrate(const TeamOptions &options, const std::string &diskFolder,

@@ -29,11 +29,12 @@ struct Adapters {
   }
 };
 
-/// The patterns of --lora, which mean the same to PEFT; if one has wildcards, the names of all
-/// modules.
+/// The patterns of --lora, which mean the same to PEFT; if one has wildcards or stands for all
+/// layers, which PEFT takes alone, the names of all modules.
 static std::set<std::string> targetsOf(const std::string &patterns, const Adapters &adapters) {
   std::set<std::string> targets;
-  if (patterns.find_first_of("*?[/") != patterns.npos)
+  if (patterns.find_first_of("*?[/") != patterns.npos ||
+      patterns.find("all-linear") != patterns.npos)
     return adapters.modules;
   for (size_t begin = 0; begin <= patterns.size();) {
     const size_t end = std::min(patterns.find(',', begin), patterns.size());

@@ -3,12 +3,10 @@
 #include "automatic.h"
 
 #include "handles.h"
-#include "runtime/format/machine_file.h"
-#include "runtime/measure/calibrate.h"
 #include "runtime/support/available_memory.h"
 #include "runtime/support/temporary.h"
-#include "runtime/support/thread.h"
 #include "tools/process/cache_folder.h"
+#include "tools/process/known_machine.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Planning/ProcessMemory.h"
 
@@ -39,14 +37,6 @@ static std::string cacheFolder(const Options &options) {
   return given ? *given : process::cacheFolder();
 }
 
-/// Whether the cached description is of this machine, as it is now.
-static bool isCurrent(const std::string &path, uint64_t ranks, uint64_t threads) {
-  proto::Machine machine;
-  return std::filesystem::exists(path) && readMachine(path, machine).ok() &&
-         machine.name() == processorName() && machine.cores() == uint32_t(usableCores()) &&
-         machine.ranks() == ranks && machine.threads() == threads;
-}
-
 /// Copies the description at `from` to the cache, where it appears complete or not at all. Returns
 /// whether it is there.
 static bool cache(const std::string &from, const std::string &path) {
@@ -69,14 +59,9 @@ static bool cache(const std::string &from, const std::string &path) {
 static Status findMachine(const Options &options, uint64_t ranks, const std::string &folder,
                           std::string &path) {
   const auto threads = uint64_t(std::max(options.session.threads_per_rank, 1));
-  // Of more ranks than cores, as many are measured as cores allow.
-  const uint64_t measured =
-      std::min(ranks, std::max<uint64_t>(uint64_t(usableCores()) / threads, 1));
-  const std::string caches = cacheFolder(options);
-  const std::string cached = caches.empty() ? ""
-                                            : caches + "/machine-" + std::to_string(measured) +
-                                                  "x" + std::to_string(threads) + ".json";
-  if (!cached.empty() && isCurrent(cached, measured, threads)) {
+  const uint64_t measured = process::measuredRanks(ranks, threads);
+  const std::string cached = process::machineFile(cacheFolder(options), measured, threads);
+  if (!cached.empty() && process::isCurrent(cached, measured, threads)) {
     path = cached;
     if (!options.quiet)
       std::printf("machine: measured before, cached in '%s'\n", path.c_str());

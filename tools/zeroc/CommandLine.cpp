@@ -7,6 +7,7 @@
 #include "Help.h"
 #include "ListFrontends.h"
 #include "ListOptimizers.h"
+#include "Prices.h"
 #include "runtime/support/checked.h"
 #include "tools/process/cache_folder.h"
 #include "zero/Flags/Flag.h"
@@ -74,6 +75,18 @@ static Flags ownFlags(CompilerOptions &options) {
       Flag{group, "plan-only", "", "stop after planning: read no data files, write no executable",
            toSwitch(options.planOnly)}
           .inShort("Output", "stop after planning"),
+      Flag{group, "prices", "",
+           "compare ways to train the model: exact bytes, simulated time, what fits the machine; "
+           "writes no executable",
+           toSwitch(options.prices)}
+          .inShort("Output", "compare ways to train: bytes, time, what fits"),
+      Flag{group, "tokens", "X", "--prices: tokens to train with, as 15e12",
+           to("tokens",
+              [&options](StringRef value) {
+                return parseReal(value, options.pricedTokens) && options.pricedTokens >= 1;
+              }),
+           /*with=*/"prices"}
+          .orElse("1e9"),
       Flag{group, "report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",
            toPaths(options.reports), /*with=*/"", /*repeats=*/true}
           .inShort("Output", "write the plan as a web page (.html) or JSON (.json)"),
@@ -195,49 +208,68 @@ static void chooseTiers(CompilerOptions &options, const GivenFlags &given) {
   }
 }
 
-/// Applies the configuration, then all checks.
-static CommandLineResult complete(CompilerOptions &options, const Flags &flags,
-                                  const GivenFlags &byHand) {
+/// Applies the configuration, then all checks. Returns an error message, or an empty string.
+static std::string complete(CompilerOptions &options, const Flags &flags,
+                            const GivenFlags &byHand) {
   GivenFlags given = byHand;
+  if (!options.noCache && options.cacheFolder.empty())
+    options.cacheFolder = process::cacheFolder();
+  options.check = [](const CompilerOptions &all) { return checkFlags(all, all.given); };
   Config config(options.config, flags, byHand);
   bool hasConfig = byHand.contains("config");
-  if (hasConfig) {
+  if (hasConfig && !options.prices) {
     std::string error = config.read();
     if (error.empty())
       error = applyConfig(options, flags, config, given);
     if (!error.empty())
-      return wrong(error);
+      return error;
   }
   if (given.contains("offload"))
     chooseTiers(options, given);
   options.takesMesh = takesMesh(options, given);
-  options.check = [](const CompilerOptions &all) { return checkFlags(all, all.given); };
-  if (std::string error = checkFlags(options, given); !error.empty())
-    return wrong(error);
   options.given = given;
-  if (!options.noCache && options.cacheFolder.empty())
-    options.cacheFolder = process::cacheFolder();
+  if (options.prices)
+    return checkPrices(options);
+  if (std::string error = checkFlags(options, given); !error.empty())
+    return error;
   if (std::string error = findDiskSpeed(options); !error.empty())
-    return wrong(error);
+    return error;
   if (hasConfig)
     printConfig(config);
-  return CommandLineResult::Run;
+  return "";
 }
 
-CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &options) {
+/// A flag with its value as one word of a command line.
+static std::string wordOf(const Flag &flag, const std::string &value) {
+  const std::string dashes = flag.name.size() == 1 ? "-" : "--";
+  return dashes + flag.name + (flag.isSwitch() ? "" : "=" + value);
+}
+
+std::string readOptions(const std::vector<std::string> &words, CompilerOptions &options,
+                        bool &isDone) {
   Flags flags;
   addFlags(options, flags);
   CommandLine line;
-  if (rt::Status read = readCommandLine({arguments.begin(), arguments.end()}, flags, line, "");
-      !read.ok())
-    return wrong(read.getMessage());
-  if (line.isDone)
-    return CommandLineResult::Done;
+  if (rt::Status read = readCommandLine(words, flags, line, ""); !read.ok())
+    return read.getMessage();
+  isDone = line.isDone;
+  if (isDone)
+    return "";
   options.input = modelFile(line.model);
+  for (const auto &[name, value] : line.all)
+    options.words.emplace_back(name, wordOf(*findFlag(flags, name), value));
   GivenFlags given;
   for (const auto &[name, value] : line.given)
     given[name] = {"--" + name, value};
   return complete(options, flags, given);
+}
+
+CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &options) {
+  bool isDone = false;
+  const std::vector<std::string> words(arguments.begin(), arguments.end());
+  if (std::string error = readOptions(words, options, isDone); !error.empty())
+    return wrong(error);
+  return isDone ? CommandLineResult::Done : CommandLineResult::Run;
 }
 
 } // namespace zero

@@ -15,6 +15,11 @@ enum class CommandLineResult { Run, Done, Wrong };
 /// `Wrong` after one error on standard error. The flags of the phases are those of PhaseOptions.
 CommandLineResult parseCommandLine(llvm::ArrayRef<char *> arguments, CompilerOptions &options);
 
+/// Sets `options` from the words of a command line, and checks them. Returns an error message, or
+/// an empty string. `isDone` after a flag such as --help.
+std::string readOptions(const std::vector<std::string> &words, CompilerOptions &options,
+                        bool &isDone);
+
 /// What is wrong with `options` as a whole, or nothing: values out of range, and flags
 /// that would have no effect.
 std::string checkFlags(const CompilerOptions &options, const GivenFlags &given);

@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 #include "Failures.h"
+#include "Prices.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -10,7 +11,8 @@ static bool run(llvm::ArrayRef<char *> arguments) {
   zero::CompilerOptions options;
   switch (zero::parseCommandLine(arguments, options)) {
   case zero::CommandLineResult::Run:
-    return succeeded(zero::compileModel(options, llvm::outs()));
+    return succeeded(options.prices ? zero::priceModel(options, llvm::outs())
+                                    : zero::compileModel(options, llvm::outs()));
   case zero::CommandLineResult::Done:
     return true;
   case zero::CommandLineResult::Wrong:

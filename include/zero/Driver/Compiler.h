@@ -35,6 +35,8 @@ struct CompilerOptions {
   bool cleanAfterPhases = false; ///< run MLIR's generic passes after each phase
   bool externalData = false;     ///< of emitOnnx: write tensors to a file of their own
   bool planOnly = false;         ///< stop after `pack`, read no data files
+  bool prices = false;           ///< compare ways to train instead of compiling one
+  double pricedTokens = 1e9;     ///< of prices: tokens to train with
   double learningRate = 1e-3;
   unsigned threads = 2;
   std::string cacheFolder;                             ///< of object code; empty: none
@@ -42,6 +44,8 @@ struct CompilerOptions {
   bool noCache = false;      ///< set by the tool: do not use the default cache
   uint64_t localBatch = 0;   ///< samples of a rank's batch, if the configuration sets them
   std::string localBatchKey; ///< the setting: "ds.json: train_micro_batch_size_per_gpu=4"
+  /// Set by the tool: the flags of the command line in their order, each by its name, as one word.
+  std::vector<std::pair<std::string, std::string>> words;
   GivenFlags given; ///< set by the tool: flags that have no effect on some models are errors
   /// Set by the tool: neither flags nor configuration say the ranks, so the model may. Reset when
   /// it is read.
@@ -67,6 +71,16 @@ mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
 /// (test/phases/generic-passes.test).
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompilerOptions &options,
                               const PhaseOptions &phases, const planning::Machine &machine);
+
+/// Plans `module`, as readModel() returns it, in two parts: the phases up to `kernels`, after
+/// checks of what flags ask of this model, and those up to `pack`. For options without budgets.
+/// Sets the mesh of `options` if the model says it.
+llvm::LogicalResult formKernels(mlir::ModuleOp module, CompilerOptions &options,
+                                const planning::Machine &machine);
+llvm::LogicalResult placeKernels(mlir::ModuleOp module, const CompilerOptions &options,
+                                 const planning::Machine &machine);
+/// Equal for options with which formKernels() makes the same program of a model.
+std::string optionsOfKernels(const PhaseOptions &phases);
 
 /// The reason why the executable or the reports cannot be written, checked before any work; empty
 /// if there is none.

@@ -68,9 +68,10 @@ const Flag *findFlag(const Flags &flags, const std::string &name);
 
 /// The text of a command line beside the setting of flags.
 struct CommandLine {
-  std::string model;                        ///< the word that is no flag; empty: none
-  std::map<std::string, std::string> given; ///< the flags, with their first values
-  bool isDone = false;                      ///< a flag such as --help was the last one
+  std::string model;                                    ///< the word that is no flag; empty: none
+  std::map<std::string, std::string> given;             ///< the flags, with their first values
+  std::vector<std::pair<std::string, std::string>> all; ///< the flags with values, in their order
+  bool isDone = false;                                  ///< a flag such as --help was the last one
 };
 
 /// Reads `--name=value`, `--name value` and `--name` of a switch, and sets the flags in their

@@ -46,6 +46,9 @@ struct Frontend {
   bool bringsMesh = false;
   /// The file that it reads of a folder; empty: it reads no folders.
   llvm::StringRef fileInFolder = "";
+  /// The value of its flag --shape that plans may assume if none is given, of the model at a path;
+  /// null: its models need none.
+  std::string (*usualShape)(const std::string &path) = nullptr;
   /// Whether a file that begins with `head`, the whole file if it is short, has this format.
   bool (*recognises)(llvm::StringRef head) = nullptr;
   /// Reads the model: a module with `func.func @step`. On error: diagnostics and null.

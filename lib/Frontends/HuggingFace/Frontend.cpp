@@ -71,6 +71,25 @@ static OwningOpRef<ModuleOp> readFolder(const FrontendInput &input, MLIRContext 
   return graph.finish(result, input.forwardOnly ? "logits" : "loss");
 }
 
+/// The longest sequence that plans assume by themselves.
+static constexpr int64_t kUsualSequence = 2048;
+
+/// One sequence, as long as the model's positions allow. An unreadable configuration is the error
+/// of who reads the model.
+static std::string usualShape(const std::string &path) {
+  MLIRContext context;
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  int64_t sequence = kUsualSequence;
+  if (llvm::Expected<llvm::json::Object> object = hf::readObject(path)) {
+    hf::Keys keys(std::move(*object), UnknownLoc::get(&context));
+    if (std::optional<hf::Config> config = hf::readConfig(keys, {/*batch=*/1, /*sequence=*/1}))
+      sequence = std::min(sequence, config->positions);
+  } else {
+    llvm::consumeError(object.takeError());
+  }
+  return "1x" + std::to_string(sequence);
+}
+
 void registerHuggingFaceFrontend() {
   Frontend folder;
   folder.name = "huggingface";
@@ -87,6 +106,7 @@ void registerHuggingFaceFrontend() {
   folder.fileInFolder = kConfigFile;
   folder.recognises = beginsConfig;
   folder.read = readFolder;
+  folder.usualShape = usualShape;
   registerFrontend(std::move(folder));
 }
 

@@ -16,6 +16,9 @@ namespace zero {
 #define GEN_PASS_DEF_PLANADAPTERS
 #include "include/zero/Transforms/Import/Passes.h.inc"
 
+/// The pattern of all matrices of products but those of output layers. PEFT has the same word.
+static constexpr StringLiteral kAllLinear = "all-linear";
+
 namespace {
 /// The nodes that read a parameter, through others that only move its elements.
 struct Readers {
@@ -63,7 +66,7 @@ void Readers::add(Value value) {
 namespace {
 class Planner {
 public:
-  Planner(ModuleOp module, func::FuncOp step) : module(module) {
+  Planner(ModuleOp module, func::FuncOp step) : module(module), step(step) {
     for (auto read : step.getOps<ReadOp>())
       readers[read.getSymbol()].add(read.getResult());
     for (auto parameter : module.getOps<ParameterOp>())
@@ -76,10 +79,12 @@ public:
 private:
   LogicalResult check(const TargetPattern &pattern, Target target, bool &isTaken);
   LogicalResult checkNew(StringRef adapted);
+  LogicalResult findAll();
   LogicalResult failUnmatched(const TargetPattern &pattern);
   InFlightDiagnostic refuse(const TargetPattern &pattern, Target target);
 
   ModuleOp module;
+  func::FuncOp step;
   llvm::StringMap<Readers> readers;
   SmallVector<StringRef> names; ///< of all parameters
   SmallVector<Target> targets;
@@ -107,6 +112,12 @@ static ArrayRef<int64_t> shapeOf(OpOperand *use) {
   return cast<RankedTensorType>(use->get().getType()).getShape();
 }
 
+/// Whether the products that read `parameter` are those of one module.
+static bool hasOneModule(ParameterOp parameter, const Readers &found) {
+  return llvm::all_equal(llvm::map_range(found.products, shapeOf)) &&
+         (found.products.size() == 1 || modelNames(parameter).size() == 1);
+}
+
 LogicalResult Planner::check(const TargetPattern &pattern, Target target, bool &isTaken) {
   ParameterOp parameter = target.parameter;
   Readers &found = readers[parameter.getSymName()];
@@ -123,8 +134,7 @@ LogicalResult Planner::check(const TargetPattern &pattern, Target target, bool &
     return refuse(pattern, target) << "which " << found.other.describe()
                                    << " reads; expected the matrix of a MatMul or Gemm";
   }
-  const bool isOne = llvm::all_equal(llvm::map_range(found.products, shapeOf));
-  if (!isOne || (found.products.size() > 1 && modelNames(parameter).size() > 1))
+  if (!hasOneModule(parameter, found))
     return refuse(pattern, target) << "which is the matrix of " << found.products.size()
                                    << " products, and one adapter would be that of several modules";
   isTaken = true;
@@ -147,7 +157,43 @@ LogicalResult Planner::failUnmatched(const TargetPattern &pattern) {
   return error;
 }
 
+/// The nodes of `step` whose results a product needs, through any nodes.
+static llvm::DenseSet<Operation *> nodesBeforeProducts(func::FuncOp step) {
+  llvm::DenseSet<Operation *> before;
+  for (Operation &op : llvm::reverse(step.getBody().front()))
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          auto node = dyn_cast<onnx::NodeOp>(user);
+          return before.contains(user) || (node && ops::isProduct(node));
+        }))
+      before.insert(&op);
+  return before;
+}
+
+/// Takes each matrix of products that can have an adapter and is not that of an output layer, after
+/// which no product follows.
+LogicalResult Planner::findAll() {
+  const llvm::DenseSet<Operation *> before = nodesBeforeProducts(step);
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    const Readers &found = readers[parameter.getSymName()];
+    const bool isInner = llvm::any_of(
+        found.products, [&](OpOperand *use) { return before.contains(use->getOwner()); });
+    if (!isInner || found.table || !hasOneModule(parameter, found))
+      continue;
+    const Target target{parameter, moduleOf(modelName(parameter))};
+    if (failed(checkNew(target.module)))
+      return failure();
+    targets.push_back(target);
+  }
+  if (targets.empty())
+    return emitError(module.getLoc())
+           << "lora pattern '" << kAllLinear
+           << "': the model has no product of a matrix that another product follows";
+  return success();
+}
+
 LogicalResult Planner::find(StringRef text) {
+  if (text == kAllLinear)
+    return findAll();
   FailureOr<TargetPattern> pattern = TargetPattern::create(module, text);
   if (failed(pattern))
     return failure();

@@ -26,7 +26,8 @@ struct AdapterOptions : Group {
       parent, "lora",
       ofStep(needs::training).inShort("Model", "modules that get trained low-rank adapters"),
       llvm::cl::desc("freeze the model and train low-rank adapters (LoRA) of the products of these "
-                     "modules: ends of their names, as q_proj, or globs"),
+                     "modules: ends of their names, as q_proj, globs, or all-linear: all products "
+                     "but those of output layers"),
       llvm::cl::value_desc("pattern,...")};
   Option<unsigned> rank{parent,
                         "lora-rank",

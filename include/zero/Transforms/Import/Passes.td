@@ -138,8 +138,9 @@ def PlanAdapters : Pass<"zero-plan-adapters", "::mlir::ModuleOp"> {
     Marks each MatMul, Gemm and Contract of a parameter whose name matches a pattern, also through
     nodes that only transpose, reshape or convert the parameter. A pattern is the name of a module
     or the end of it (`q_proj` for `model.layers.0.self_attn.q_proj.weight`), or a glob of whole
-    names. The module that a product computes is the name of its parameter without `.weight`,
-    `.kernel` or `.w`.
+    names; `all-linear` stands for all matrices of products but those of output layers, after which
+    no product follows, and passes over what cannot have an adapter. The module that a product
+    computes is the name of its parameter without `.weight`, `.kernel` or `.w`.
 
     Errors: a pattern that matches no such parameter, with the nearest names; an embedding, whose
     rows are looked up; a matrix that other nodes read; a module that has an adapter already; and a
@@ -154,7 +155,7 @@ def PlanAdapters : Pass<"zero-plan-adapters", "::mlir::ModuleOp"> {
         : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
     ```
   }];
-  let options = [ListOption<"targets", "targets", "std::string", "modules: names, ends of names or globs">];
+  let options = [ListOption<"targets", "targets", "std::string", "modules: names, ends of names or globs, or all-linear">];
 }
 
 def AddAdapters : Pass<"zero-add-adapters", "::mlir::ModuleOp"> {
