@@ -30,8 +30,8 @@ they are a row and a column. At stages 1 to 3 the ranks gather the gradients onc
 certificate counts as *update*. A parameter that `--tile-params-over` cuts is an error."""
 OF_MATRICES = """The step of a matrix is computed from the whole matrix by products. Parameters that
 are no matrices, and tables and the head, are updated by `--other-optimizer` ([guide](../guides/muon.md)).
-At stages 1 to 3 one rank, the owner of a matrix, computes its step. A matrix that
-is stored in parts is gathered for this, which the certificate counts as *update*.
+At stages 1 to 3 one rank, the owner of a matrix, computes its step and stores its states of whole
+tensors. A matrix that is stored in parts is gathered for this, which the certificate counts as *update*.
 A matrix that `--tile-params-over` cuts is an error."""
 LAYERWISE = """The step of a tensor is scaled by a ratio of norms of the whole tensor, which the ranks add
 up from their parts. A parameter that `--tile-params-over` cuts is an error."""

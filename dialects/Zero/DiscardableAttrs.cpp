@@ -104,6 +104,9 @@ const Known kKnown[] = {
     {kNumberAttr, OnState, isKind<FloatAttr>, "a float"},
     {kLateAttr, OnState, isKind<UnitAttr, FloatAttr>, "a float, or no value"},
     {kOwnerAttr, OnState, kInteger, "an integer"},
+    {kStepOperationsAttr, OnState, isKind<FloatAttr>, "a float"},
+    {kWholeAttr, OnState, kUnit, "no value"},
+    {kSliceAttr, OnState, kInteger, "an integer"},
     // Properties of a kernel, or of the whole step. No pass replaces functions.
     {kKernelAttr, OnFunction, kUnit, "no value"},
     {kHostKernelAttr, OnFunction, kUnit, "no value"},

@@ -11,12 +11,24 @@ namespace zero {
 /// computes the direction of its update, its last result. `partition` launches its kernel on the
 /// slice of a bucket: (states..., gradient, scalars...) -> (states..., direction). The attribute
 /// has the kernels that collect the steps of several matrices: one that sets a list in place to -0,
-/// to which sums add nothing, and one that sets its first operand in place to its second one.
+/// to which sums add nothing, and one that sets its first operand in place to its second one. If
+/// updates have a condition and matrices have states, the third one does this only if its last
+/// operand is true.
 inline constexpr llvm::StringLiteral kDirectionAttr = "zero.direction";
 
 /// On a parameter that an optimizer of matrices updates: the data-parallel rank, by the number of
 /// its slice, that computes the step of the matrix.
 inline constexpr llvm::StringLiteral kOwnerAttr = "zero.owner";
+
+/// On such a parameter: the floating-point operations of the products of a step.
+inline constexpr llvm::StringLiteral kStepOperationsAttr = "zero.step_operations";
+
+/// On a state of such a parameter that has a shape of its own, which the owner has all of.
+inline constexpr llvm::StringLiteral kWholeAttr = "zero.whole";
+
+/// On such a state: the elements of the slice of each rank in its home. The state begins where the
+/// slice of its owner does.
+inline constexpr llvm::StringLiteral kSliceAttr = "zero.slice";
 
 } // namespace zero
 

@@ -72,6 +72,8 @@ Value MatrixBuilder::multiply(Value a, Value b, bool transposeA, bool transposeB
   shape.end()[-2] = typeA.getShape().end()[transposeA ? -1 : -2];
   shape.end()[-1] = typeB.getShape().end()[transposeB ? -2 : -1];
   auto type = typeA.clone(shape);
+  operations +=
+      2.0 * double(type.getNumElements()) * double(typeA.getShape().end()[transposeA ? -2 : -1]);
   // The arguments of a kernel are different ones, also where both are the same matrix.
   StringRef formula = transposeA ? "product_ta" : transposeB ? "product_tb" : "product";
   return launch(formula, {a, b}, type, [&](OpBuilder &inside, Location at, ValueRange factors) {

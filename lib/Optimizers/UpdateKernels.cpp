@@ -36,7 +36,9 @@ private:
       llvm::function_ref<void(Formula &, OpBuilder &, ValueRange, SmallVectorImpl<Value> &)>;
 
   /// Those that the update itself has.
-  unsigned numOwnStates() const { return optimizer.isOfMatrices() ? 0 : optimizer.states().size(); }
+  unsigned numOwnStates() const {
+    return optimizer.states().size() - optimizer.numDirectionStates();
+  }
   unsigned numStates() const { return form.hasMaster() + numOwnStates(); }
   unsigned numScalars() const { return form.scaled + optimizer.numScalars(); }
   /// A slice: any number of elements or of blocks.
@@ -113,7 +115,7 @@ func::FuncOp UpdateBuilder::buildUpdate(StringRef name) {
 }
 
 func::FuncOp UpdateBuilder::buildDirection(StringRef name) {
-  unsigned states = optimizer.states().size();
+  unsigned states = optimizer.numDirectionStates();
   SmallVector<Type> types(states, flat(f32)), results(states + 1, flat(f32));
   types.push_back(flat(form.gradient));
   types.append(numScalars(), scalar());

@@ -13,10 +13,6 @@
 
 namespace zero::planning {
 
-double stepOperations(int64_t elements, int64_t rows, int64_t columns) {
-  return double(elements) * double(std::min(rows, columns));
-}
-
 static int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 std::optional<JobPlan> assignJobs(const std::vector<Job> &jobs, int64_t ranks, int64_t capacity,
@@ -267,6 +263,26 @@ Owners planOwners(const std::vector<BucketItem> &items, const OwnerLimits &limit
   if (limits.ranks < 2)
     return {std::vector<Owner>(items.size()), {}};
   return OwnerPlanner(items, limits).plan();
+}
+
+Homes planHomes(const std::vector<WholeState> &states, int64_t alignment) {
+  std::vector<size_t> order(states.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return states[a].elements > states[b].elements; });
+  using Key = std::pair<int64_t, int64_t>; // group, and rank or number
+  std::map<Key, int64_t> counts;
+  std::map<Key, size_t> numbers;
+  Homes homes{std::vector<size_t>(states.size()), {}};
+  for (size_t index : order) {
+    const WholeState &state = states[index];
+    const int64_t number = counts[{state.group, state.rank}]++;
+    auto [home, isNew] = numbers.try_emplace({state.group, number}, homes.slices.size());
+    if (isNew) // the largest one comes first
+      homes.slices.push_back(roundUp(state.elements, alignment));
+    homes.states[index] = home->second;
+  }
+  return homes;
 }
 
 } // namespace zero::planning

@@ -3,7 +3,6 @@
 #include "dialects/Zero/UpdateAttrs.h"
 #include "dialects/Zero/Zero.h"
 #include "runtime/support/checked.h"
-#include "zero/Planning/Owners.h"
 #include "zero/Report/PlanSummary.h"
 
 #include "llvm/ADT/SmallSet.h"
@@ -26,8 +25,8 @@ std::optional<OwnerBalance> measureOwners(ModuleOp module, int64_t ranks) {
     const RankedTensorType type = parameter.getTensorType();
     ++balance.matrices;
     balance.elements += double(type.getNumElements()) / double(ranks);
-    operations[size_t(owner.getInt())] += planning::stepOperations(
-        type.getNumElements(), type.getShape().end()[-2], type.getShape().end()[-1]);
+    operations[size_t(owner.getInt())] +=
+        parameter->getAttrOfType<FloatAttr>(kStepOperationsAttr).getValueAsDouble();
     StringRef home = parameter.getHome().value_or("");
     size_t number;
     if (home.consume_front("bucket") && parseInteger(home, number) && number < buckets.size() &&

@@ -116,6 +116,9 @@ FLAGS = {
         "attention", "word", "fused|products",
         "attention as one kernel where the device has one (fused), or as products and a softmax, "
         "whose weights are saved for backward (fused)"),
+    "beta2": Flag(
+        "beta2", "number", "number",
+        "decay rate of the statistics: shampoo (0.99)"),
     "beta2_decay": Flag(
         "beta2-decay", "number", "number",
         "exponent d of the weight t^d of a new gradient after t updates: adafactor (-0.8)"),
@@ -161,7 +164,8 @@ FLAGS = {
     "eps": Flag(
         "eps", "number", "number",
         "added to the denominator: adagrad (1e-10), adam, adamw, lamb and rmsprop (1e-08); "
-        "minimum of the norm of a matrix: muon (1e-07)"),
+        "minimum of the norm of a matrix: muon (1e-07); added to the eigenvalues of statistics, "
+        "relative to their norm: shampoo (1e-05)"),
     "eps_pair": Flag(
         "eps-pair", "number", "number,number",
         "minimum of the root of a second moment, and of the RMS of a parameter: adafactor "
@@ -187,6 +191,10 @@ FLAGS = {
         "grad-reduce", "word", "last|each",
         "stages 0 and 1, or a vertical order of micro-batches: sum gradients over ranks after the"
         " last micro-batch or after each (last)"),
+    "graft": Flag(
+        "graft", "text", "none|sgd|rmsprop",
+        "the norm of a step: its own, that of the gradient, or that of RMSprop's step: shampoo "
+        "(none)"),
     "host_budget": Flag(
         "host-budget", "bytes", "bytes",
         "maximum bytes of host memory per rank for offloaded values (0: no limit)"),
@@ -201,6 +209,9 @@ FLAGS = {
     "initial_loss_scale": Flag(
         "initial-loss-scale", "number", "number",
         "fp16: initial value of the dynamic loss scale (65536)"),
+    "largest_side": Flag(
+        "largest-side", "number", "number",
+        "most rows or columns of a matrix; another optimizer updates larger ones: shampoo (8192)"),
     "logits_bytes": Flag(
         "logits-bytes", "bytes", "bytes",
         "maximum bytes of logits of the loss at a time, in tiles of rows (0: 8 MiB, but at least "
@@ -277,7 +288,7 @@ FLAGS = {
         "linear, cosine: final learning rate as a fraction of --lr (0)"),
     "momentum": Flag(
         "momentum", "number", "number",
-        "momentum: muon (0.95), rmsprop and sgd (0)"),
+        "momentum: muon (0.95), rmsprop and sgd (0), shampoo (0.9)"),
     "muon_scale": Flag(
         "muon-scale", "text", "original|match_rms_adamw",
         "factor of a step: root of max(1, rows / columns), or 0.2 times the root of max(rows, "
@@ -325,7 +336,7 @@ FLAGS = {
         "3); auto: chosen within a budget (device)"),
     "optimizer": Flag(
         "optimizer", "text", "name",
-        "adafactor, adagrad, adam, adamw, lamb, lion, muon, rmsprop or sgd (adamw)"),
+        "adafactor, adagrad, adam, adamw, lamb, lion, muon, rmsprop, sgd or shampoo (adamw)"),
     "other_lr": Flag(
         "other-lr", "number", "number",
         "learning rate of --other-optimizer; another --lr of a run scales both (that of --lr)"),
@@ -384,6 +395,9 @@ FLAGS = {
         "reshard-recomputed", "switch", "",
         "stage 3 with --checkpoint: gather the parameters of a recomputed layer again for its "
         "backward instead of keeping them: less memory, more gathers"),
+    "root_steps": Flag(
+        "root-steps", "number", "number",
+        "iterations that compute an inverse fourth root: shampoo (20)"),
     "rslora": Flag(
         "rslora", "switch", "",
         "divide --lora-alpha by the square root of the rank instead (rsLoRA)"),
@@ -478,6 +492,7 @@ class Flags(TypedDict, total=False):
     allow_precision: Any
     alpha: float
     attention: Literal["fused", "products"]
+    beta2: float
     beta2_decay: float
     betas: Union[Sequence[float], str]
     bucket_bytes: Union[int, str]
@@ -499,10 +514,12 @@ class Flags(TypedDict, total=False):
     frozen_precision: Literal["bf16", "fp16", "nf4", "int8", "fp8"]
     grad_precision: Literal["f32", "bf16"]
     grad_reduce: Literal["last", "each"]
+    graft: _Path
     host_budget: Union[int, str]
     init: _Path
     initial_accumulator_value: float
     initial_loss_scale: float
+    largest_side: float
     logits_bytes: Union[int, str]
     lora: Any
     lora_alpha: float
@@ -555,6 +572,7 @@ class Flags(TypedDict, total=False):
     recompute: Literal["cheap", "none"]
     reduce_dtype: Literal["fp32", "bf16", "fp16"]
     reshard_recomputed: bool
+    root_steps: float
     rslora: bool
     seed: int
     sequence_parallel: bool

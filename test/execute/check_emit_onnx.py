@@ -23,7 +23,7 @@ ADAMW = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
 # Zero does not train these again: their updates are written for blocks of a tensor, or need sums
 # over rows and columns, or products.
-OF_TENSORS = ["--optimizer=lamb", "--optimizer=adafactor", "--optimizer=muon"]
+OF_TENSORS = ["--optimizer=lamb", "--optimizer=adafactor", "--optimizer=muon", "--optimizer=shampoo"]
 
 
 def shape_of(value):

@@ -36,6 +36,9 @@ public:
   /// same `formula` must be the same body for the same type.
   mlir::Value compute(llvm::StringRef formula, mlir::ValueRange operands, Body body);
 
+  /// Multiplications and additions of all products so far.
+  double countOperations() const { return operations; }
+
 private:
   mlir::Value multiply(mlir::Value a, mlir::Value b, bool transposeA, bool transposeB);
   mlir::Value launch(llvm::StringRef formula, mlir::ValueRange operands,
@@ -46,6 +49,7 @@ private:
   mlir::Location loc;
   Kernels &kernels;
   std::string prefix, name;
+  double operations = 0;
 };
 
 } // namespace zero

@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -40,7 +41,8 @@ struct ParameterState {
   bool isPositive = false; ///< never negative
 };
 
-/// A state of a whole tensor with a shape of its own, initially zero; every rank has all of it.
+/// A state of a whole tensor with a shape of its own, initially zero. The rank that computes the
+/// step of the tensor has all of it.
 struct TensorState {
   std::string suffix; ///< "row_var"
   llvm::SmallVector<int64_t> shape;
@@ -93,7 +95,8 @@ public:
   /// computes the step of whole tensors from unsharded gradients, and `buildUpdate`, whose gradient
   /// is that step, applies the rank's slice of it.
   virtual bool isOfTensors() const { return false; }
-  /// For optimizers of whole tensors: the states of a parameter of `shape`; `states` is empty then.
+  /// For optimizers of whole tensors and of matrices: the states of a parameter of `shape` that
+  /// have shapes of their own. For one of whole tensors `states` is empty.
   virtual llvm::SmallVector<TensorState> tensorStates(llvm::ArrayRef<int64_t> shape) const {
     return {};
   }
@@ -106,21 +109,28 @@ public:
                                llvm::SmallVectorImpl<mlir::Value> &results) const {}
 
   /// Whether the step of a matrix is computed from the whole matrix by products, as in Muon. The
-  /// states, which are sharded, advance element by element and give the direction of each element;
-  /// `buildMatrixStep` makes the step of the whole direction; `buildUpdate`, whose gradient is that
-  /// step and which has no states, applies the rank's slice of it. Another optimizer updates the
-  /// parameters that are no matrices.
+  /// gradient becomes the direction element by element, in slices; `buildMatrixStep` makes the step
+  /// of the whole direction and advances `tensorStates`; `buildUpdate`, whose gradient is that
+  /// step, applies the rank's slice of it. Another optimizer updates the parameters that are no
+  /// matrices.
   virtual bool isOfMatrices() const { return false; }
+  /// For optimizers of matrices: how many of `states`, the last ones, `buildMatrixDirection`
+  /// advances; `buildUpdate` advances the others. 0 if there are `tensorStates`.
+  virtual unsigned numDirectionStates() const { return isOfMatrices() ? states().size() : 0; }
+  /// For optimizers of matrices: the largest number of rows or columns of a matrix; another
+  /// optimizer updates larger ones.
+  virtual int64_t largestSide() const { return std::numeric_limits<int64_t>::max(); }
   /// For optimizers of matrices: given f32 values states..., gradient, scalars..., appends the next
   /// states and the direction. The rules of `buildUpdate` hold.
   virtual void buildMatrixDirection(mlir::OpBuilder &builder, mlir::Location loc,
                                     mlir::ValueRange operands,
                                     llvm::SmallVectorImpl<mlir::Value> &results) const {}
-  /// For optimizers of matrices: the step, of the shape of `direction`, whose last two dimensions
-  /// are those of its matrices.
-  virtual mlir::Value buildMatrixStep(MatrixBuilder &matrices, mlir::Value direction) const {
-    return direction;
-  }
+  /// For optimizers of matrices: given the direction, whose last two dimensions are those of its
+  /// matrices, and the values of `tensorStates`, appends the next states and the step, of the shape
+  /// of the direction.
+  virtual void buildMatrixStep(MatrixBuilder &matrices, mlir::Value direction,
+                               mlir::ValueRange states,
+                               llvm::SmallVectorImpl<mlir::Value> &results) const {}
 
   /// Whether each element is updated by itself.
   bool isElementwise() const { return !isLayerwise() && !isOfTensors() && !isOfMatrices(); }

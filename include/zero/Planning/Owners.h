@@ -11,10 +11,6 @@ namespace zero::planning {
 
 struct BucketItem;
 
-/// The operations of the step of a tensor of matrices, relative to others: those of a product of
-/// each matrix with one of its smaller side, which all optimizers of matrices have.
-double stepOperations(int64_t elements, int64_t rows, int64_t columns);
-
 /// The work of one update for the rank that does it.
 struct Job {
   double operations = 0;
@@ -59,6 +55,24 @@ struct OwnerLimits {
 /// are a group. Of those that are left, items of any shape form groups whose slices are almost
 /// equally full. The others are in no group.
 Owners planOwners(const std::vector<BucketItem> &items, const OwnerLimits &limits);
+
+/// A state that the rank that owns an item has all of.
+struct WholeState {
+  int64_t rank = 0;
+  int64_t group = -1; ///< that of its item
+  int64_t elements = 0;
+};
+
+/// Buffers of which each rank has a slice of the same size.
+struct Homes {
+  std::vector<size_t> states;  ///< the home of each
+  std::vector<int64_t> slices; ///< elements of a slice of each home
+};
+
+/// Gives states homes. A home has at most one of each rank: of states of one group, the largest of
+/// each rank, then the next ones. So slices are almost full, and a rank reads and writes no more
+/// than one state at a time. States of equal items in a group have equal homes.
+Homes planHomes(const std::vector<WholeState> &states, int64_t alignment);
 
 } // namespace zero::planning
 

@@ -56,7 +56,8 @@ public:
     results.append({next, isNesterov ? f.fma(share, f.sub(gradient, next), next) : next});
   }
 
-  Value buildMatrixStep(MatrixBuilder &matrices, Value direction) const override;
+  void buildMatrixStep(MatrixBuilder &matrices, Value direction, ValueRange,
+                       SmallVectorImpl<Value> &results) const override;
 
   /// The gradient is the step.
   void buildUpdate(OpBuilder &builder, Location loc, ValueRange operands,
@@ -119,7 +120,8 @@ double Muon::scaleOf(ArrayRef<int64_t> shape) const {
                     : std::sqrt(std::max(1.0, rows / columns));
 }
 
-Value Muon::buildMatrixStep(MatrixBuilder &matrices, Value direction) const {
+void Muon::buildMatrixStep(MatrixBuilder &matrices, Value direction, ValueRange,
+                           SmallVectorImpl<Value> &results) const {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(direction.getType()).getShape();
   const bool isTall = shape.end()[-2] > shape.end()[-1];
   Value x =
@@ -140,7 +142,7 @@ Value Muon::buildMatrixStep(MatrixBuilder &matrices, Value direction) const {
                                         });
     x = isTall ? matrices.product(x, polynomial) : matrices.product(polynomial, x);
   }
-  return x;
+  results.push_back(x);
 }
 
 /// Each iteration is a part of the program.

@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
+#include "dialects/Zero/UpdateAttrs.h"
 
 using namespace mlir;
 
@@ -49,6 +50,11 @@ BucketTable::BucketTable(ModuleOp module) : symbols(module) {
       continue;
     Bucket &bucket = table[bucketOf.lookup(state.getOfAttr().getAttr())];
     bucket.stateShards = shards(state.getPlacement());
+    if (state->hasAttr(kWholeAttr)) {
+      if (state.getHome())
+        wholeStates[state.getOfAttr().getAttr()].push_back(state);
+      continue;
+    }
     bucket.stateTier = tier(state.getPlacement());
     std::string suffix = state.getSuffix();
     if (llvm::none_of(bucket.states, [&](const BucketState &s) { return s.suffix == suffix; }))
@@ -62,6 +68,8 @@ BucketTable::BucketTable(ModuleOp module) : symbols(module) {
       gradients[gradient.getParameterAttr().getAttr()] = gradient;
     else if (auto update = dyn_cast<UpdateOp>(op))
       updates[update.getParameterAttr().getAttr()] = update;
+    else if (auto write = dyn_cast<WriteOp>(op))
+      writes[write.getSymbolAttr().getAttr()] = write;
   });
 }
 
@@ -72,6 +80,11 @@ ArrayRef<ReadOp> BucketTable::readsOf(ParameterOp parameter) const {
 
 GradientOp BucketTable::gradientOf(ParameterOp parameter) const {
   return gradients.lookup(parameter.getSymNameAttr());
+}
+
+ArrayRef<StateOp> BucketTable::wholeStatesOf(ParameterOp parameter) const {
+  auto it = wholeStates.find(parameter.getSymNameAttr());
+  return it == wholeStates.end() ? ArrayRef<StateOp>() : ArrayRef<StateOp>(it->second);
 }
 
 UpdateOp BucketTable::updateOf(ParameterOp parameter) const {

@@ -86,6 +86,11 @@ public:
   /// Null for a parameter that is not trained.
   GradientOp gradientOf(ParameterOp parameter) const;
   UpdateOp updateOf(ParameterOp parameter) const;
+  /// The states that the owner of `parameter` has whole, if there is one.
+  llvm::ArrayRef<StateOp> wholeStatesOf(ParameterOp parameter) const;
+  /// The only read and write of such a state.
+  ReadOp readOf(StateOp state) const { return reads.at(state.getSymNameAttr()).front(); }
+  WriteOp writeOf(StateOp state) const { return writes.at(state.getSymNameAttr()); }
   mlir::func::FuncOp kernelOf(UpdateOp update) const {
     return symbols.lookup<mlir::func::FuncOp>(update.getKernelAttr().getAttr());
   }
@@ -96,6 +101,8 @@ private:
   llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<ReadOp, 1>> reads;
   llvm::DenseMap<mlir::StringAttr, GradientOp> gradients;
   llvm::DenseMap<mlir::StringAttr, UpdateOp> updates;
+  llvm::DenseMap<mlir::StringAttr, WriteOp> writes; ///< the last one of each symbol
+  llvm::DenseMap<mlir::StringAttr, llvm::SmallVector<StateOp, 2>> wholeStates;
 };
 
 } // namespace zero

@@ -7,6 +7,7 @@
 #include "ChunkedSums.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace zero {
 
@@ -40,6 +41,9 @@ public:
   /// the operand of its updates: the rank's slice of the results of these launches.
   mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
+  /// After the last bucket: lets launches read and write states of whole matrices in homes.
+  void replaceWholeStates();
+
   /// Fails after an error unless each matrix of `bucket` has an owner, which is the rank whose
   /// slice it is in.
   llvm::LogicalResult checkOwners(const Bucket &bucket) const;
@@ -60,6 +64,9 @@ private:
   /// alone. `directions` are the slice, if it has whole matrices, or all.
   mlir::Value replaceByConditional(const Bucket &bucket, llvm::ArrayRef<LaunchOp> launches,
                                    mlir::Value directions, mlir::OpBuilder &builder);
+  /// Records the states of `member` that its owner has whole. Its launches run under `condition` if
+  /// it is not null.
+  void collectWholeStates(ParameterOp member, mlir::Value condition);
   mlir::Value isOwner(const Bucket &bucket, int64_t owner);
   /// The rank's slice of the steps of the members of `bucket`.
   mlir::Value collectSteps(const Bucket &bucket);
@@ -107,6 +114,10 @@ private:
   Chunked chunked;
   /// Whether sums over blocks read the gaps between tensors.
   bool hasBlocks = false;
+  mlir::ArrayAttr collecting; ///< the kernels of kDirectionAttr; null before the first matrix
+  /// A state of a whole matrix, and the condition under which it is written.
+  using WholeState = std::pair<StateOp, mlir::Value>;
+  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<WholeState>> wholeStates; ///< by their home
   llvm::DenseMap<int64_t, mlir::Value> owns; ///< whether the rank is an owner, by its number
   mlir::Value key; ///< what sums in bf16 are rounded by in this micro-batch; null before the first
   /// One constant of zeros for each element type; the largest gap.

@@ -13,6 +13,7 @@
 // owner,
 //   and a sum over ranks, of which all but one have nothing to add, takes steps to the slices.
 //
+// States of whole matrices are in the owner's slices of their homes, which launches read and write.
 // Without owners, where states are not sharded, every rank computes all steps.
 //
 //===----------------------------------------------------------------------===//
@@ -97,24 +98,6 @@ static Value readMatrix(OpBuilder &builder, LaunchOp direction, Value whole, int
   return view.getResult();
 }
 
-Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp direction, Value slice,
-                                          OpBuilder &builder) {
-  readMatrix(builder, direction, slice, 0);
-  // The matrices of other ranks have the same launches, which are dead now.
-  UpdateOp update = table.updateOf(bucket.members.front());
-  OpBuilder atUpdate(update);
-  SmallVector<Value> parts{update.getGradient()};
-  SmallVector<int64_t> starts{0};
-  auto type = cast<RankedTensorType>(slice.getType());
-  const int64_t elements = cast<RankedTensorType>(parts[0].getType()).getNumElements();
-  if (const int64_t gap = type.getNumElements() - elements; gap > 0) {
-    parts.push_back(zeros(atUpdate, gap, type.getElementType()));
-    inEpilogue(parts.back().getDefiningOp());
-    starts.push_back(elements);
-  }
-  return inEpilogue(BucketOp::create(atUpdate, step.getLoc(), type, parts, starts));
-}
-
 /// The launches that read `direction`, and those that read their results.
 static SmallVector<Operation *> launchesBehind(Value direction) {
   llvm::SetVector<Operation *> launches;
@@ -148,6 +131,83 @@ static Value insert(OpBuilder &builder, Value list, Value matrix, int64_t start)
   return inEpilogue(BucketOp::create(builder, loc, type, parts, starts));
 }
 
+/// Launches the kernel `kernel` of kDirectionAttr, which sets a list.
+static Value launchSet(OpBuilder &builder, Attribute kernel, ValueRange inputs, Value condition,
+                       const Twine &name) {
+  auto made = inEpilogue(LaunchOp::create(builder, inputs.front().getLoc(),
+                                          TypeRange(inputs.front().getType()),
+                                          cast<FlatSymbolRefAttr>(kernel), inputs, condition));
+  made->setAttr(kNameAttr, builder.getStringAttr(name));
+  return made.getResult(0);
+}
+
+void GradientPartitioner::collectWholeStates(ParameterOp member, Value condition) {
+  for (StateOp state : table.wholeStatesOf(member))
+    wholeStates[state.getHomeAttr().getAttr()].emplace_back(state, condition);
+}
+
+/// A symbol is read before it is written. So the slice of a home is read once, for its first
+/// matrix, and what each matrix leaves of it is passed on to the next one.
+void GradientPartitioner::replaceWholeStates() {
+  for (auto &[home, members] : wholeStates) {
+    llvm::sort(members, [&](const WholeState &a, const WholeState &b) {
+      return table.readOf(a.first)->isBeforeInBlock(table.readOf(b.first));
+    });
+    Value list;
+    WriteOp last;
+    for (auto [state, condition] : members) {
+      ReadOp read = table.readOf(state);
+      WriteOp write = table.writeOf(state);
+      OpBuilder builder(read);
+      Location loc = state.getLoc();
+      const int64_t slice = state->getAttrOfType<IntegerAttr>(kSliceAttr).getInt();
+      if (!list)
+        list = inEpilogue(ReadOp::create(builder, loc,
+                                         state.getTensorType().clone(ArrayRef<int64_t>(slice)),
+                                         state.getHomeAttr()));
+      Value view = inEpilogue(MemberOp::create(builder, loc, state.getTensorType(), list,
+                                               builder.getI64IntegerAttr(0)));
+      read.getResult().replaceAllUsesWith(view);
+      builder.setInsertionPoint(write);
+      Value next = insert(builder, list, write.getValue(), 0);
+      // On other ranks the slice has a state of another matrix, which stays, as does that of a step
+      // that is skipped. A condition that is both would be one more for each matrix.
+      const std::string name = state.getSymName().str();
+      if (Value counts = write.getCondition())
+        next = launchSet(builder, collecting[2], {list, next, counts}, condition, name);
+      else if (condition)
+        next = launchSet(builder, collecting[1], {list, next}, condition, name);
+      list = next;
+      if (last)
+        last.erase();
+      last = inEpilogue(WriteOp::create(builder, loc, state.getHomeAttr(), list));
+      write.erase();
+    }
+  }
+}
+
+Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp direction, Value slice,
+                                          OpBuilder &builder) {
+  readMatrix(builder, direction, slice, 0);
+  collectWholeStates(bucket.members.front(), {});
+  // The matrices of other ranks have the same launches, which are dead now.
+  for (ParameterOp member : ArrayRef(bucket.members).drop_front())
+    for (StateOp state : table.wholeStatesOf(member))
+      table.writeOf(state).erase();
+  UpdateOp update = table.updateOf(bucket.members.front());
+  OpBuilder atUpdate(update);
+  SmallVector<Value> parts{update.getGradient()};
+  SmallVector<int64_t> starts{0};
+  auto type = cast<RankedTensorType>(slice.getType());
+  const int64_t elements = cast<RankedTensorType>(parts[0].getType()).getNumElements();
+  if (const int64_t gap = type.getNumElements() - elements; gap > 0) {
+    parts.push_back(zeros(atUpdate, gap, type.getElementType()));
+    inEpilogue(parts.back().getDefiningOp());
+    starts.push_back(elements);
+  }
+  return inEpilogue(BucketOp::create(atUpdate, step.getLoc(), type, parts, starts));
+}
+
 /// One boolean value: each rank reads its own of a constant.
 Value GradientPartitioner::isOwner(const Bucket &bucket, int64_t owner) {
   Value &owned = owns[owner];
@@ -168,17 +228,11 @@ Value GradientPartitioner::isOwner(const Bucket &bucket, int64_t owner) {
 
 Value GradientPartitioner::replaceByConditional(const Bucket &bucket, ArrayRef<LaunchOp> launches,
                                                 Value directions, OpBuilder &builder) {
-  Location loc = step.getLoc();
   auto type = cast<RankedTensorType>(directions.getType());
-  auto kernels = launches.front()->getAttrOfType<ArrayAttr>(kDirectionAttr);
-  auto launch = [&](OpBuilder &at, unsigned kernel, ValueRange inputs, Value condition) {
-    auto made = inEpilogue(LaunchOp::create(
-        at, loc, TypeRange(type), cast<FlatSymbolRefAttr>(kernels[kernel]), inputs, condition));
-    made->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".step"));
-    return made.getResult(0);
-  };
-  Value place = inEpilogue(ReserveOp::create(builder, loc, type, Tier::Device)).getResult();
-  Value steps = launch(builder, 0, place, {});
+  const std::string name = bucket.name + ".step";
+  Value place =
+      inEpilogue(ReserveOp::create(builder, step.getLoc(), type, Tier::Device)).getResult();
+  Value steps = launchSet(builder, collecting[0], place, {}, name);
   // A step is put into the list where it is ready, so that few exist at a time.
   auto indices = llvm::to_vector(llvm::seq<size_t>(0, launches.size()));
   llvm::sort(indices, [&](size_t a, size_t b) {
@@ -192,9 +246,11 @@ Value GradientPartitioner::replaceByConditional(const Bucket &bucket, ArrayRef<L
     Value condition = isOwner(bucket, member->getAttrOfType<IntegerAttr>(kOwnerAttr).getInt());
     for (Operation *each : launchesBehind(matrix))
       cast<LaunchOp>(each).getConditionMutable().assign(condition);
+    collectWholeStates(member, condition);
     OpBuilder behind(made.getContext());
     behind.setInsertionPointAfterValue(made);
-    steps = launch(behind, 1, {steps, insert(behind, steps, made, start)}, condition);
+    Value next = insert(behind, steps, made, start);
+    steps = launchSet(behind, collecting[1], {steps, next}, condition, name);
   }
   return steps;
 }
@@ -220,6 +276,7 @@ LogicalResult GradientPartitioner::checkOwners(const Bucket &bucket) const {
 Value GradientPartitioner::replaceByMatrices(const Bucket &bucket, Value gradient) {
   SmallVector<LaunchOp> launches =
       llvm::map_to_vector(bucket.members, [&](ParameterOp member) { return directionOf(member); });
+  collecting = launches.front()->getAttrOfType<ArrayAttr>(kDirectionAttr);
   OpBuilder builder(*llvm::min_element(
       launches, [&](LaunchOp a, LaunchOp b) { return positions.lookup(a) < positions.lookup(b); }));
   Value slice = launchDirection(builder, bucket, launches.front(), gradient);

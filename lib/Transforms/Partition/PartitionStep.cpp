@@ -5,6 +5,7 @@
 #include "PartitionUpdates.h"
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Partition/Passes.h"
 #include "zero/Transforms/Step/StepGradients.h"
@@ -35,6 +36,7 @@ public:
 
 private:
   void createBuffers(const Bucket &bucket);
+  void createHomes();
   void resolveMicroMeans();
   void resolveRanks();
   void eraseReplaced();
@@ -59,6 +61,20 @@ void Partitioner::createBuffers(const Bucket &bucket) {
     BufferOp::create(builder, module.getLoc(), Role::Optimizer, bucket.name + state.suffix,
                      state.typeOf(bucket.type(bucket.stateShards)), bucket.stateShards,
                      bucket.stateTier);
+}
+
+/// Of states that owners have whole.
+void Partitioner::createHomes() {
+  llvm::DenseSet<StringAttr> made;
+  for (auto state : llvm::make_early_inc_range(module.getOps<StateOp>())) {
+    auto slice = state->getAttrOfType<IntegerAttr>(kSliceAttr);
+    if (!slice || !made.insert(state.getHomeAttr().getAttr()).second)
+      continue;
+    OpBuilder builder(state);
+    BufferOp::create(builder, module.getLoc(), Role::Optimizer, *state.getHome(),
+                     state.getTensorType().clone(ArrayRef<int64_t>(slice.getInt())), ranks,
+                     state.getPlacement()->getTier());
+  }
 }
 
 /// The same elements as a list.
@@ -148,6 +164,7 @@ void Partitioner::eraseReplaced() {
 }
 
 LogicalResult Partitioner::run() {
+  createHomes();
   SmallVector<std::pair<const Bucket *, Value>> trained;
   for (const Bucket &bucket : table.buckets()) {
     if (table.gradientOf(bucket.members.front()) && failed(gradients.checkOwners(bucket)))
@@ -165,6 +182,7 @@ LogicalResult Partitioner::run() {
     if (failed(
             partitionUpdate(step, table, *bucket, gradients.replaceByTensors(*bucket, gradient))))
       return failure();
+  gradients.replaceWholeStates();
   resolveMicroMeans();
   resolveRanks();
   eraseReplaced();

@@ -2,6 +2,7 @@
 
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Partition/Passes.h"
@@ -44,6 +45,11 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
     return success();
   }
 
+  /// A whole state is a tensor of its own on each rank unless it has an owner.
+  static bool isInBuffer(StateOp state) {
+    return !state->hasAttr(kWholeAttr) || state.getPlacement()->isSharded();
+  }
+
   /// Every parameter and its states are inside a buffer of their placement.
   LogicalResult checkHomes(ModuleOp module) {
     SymbolTable symbols(module);
@@ -68,7 +74,7 @@ struct VerifyPartition : zero::impl::VerifyPartitionBase<VerifyPartition> {
       if (auto parameter = dyn_cast<ParameterOp>(op))
         result = check(&op, parameter.getHomeAttr(), parameter.getStart(),
                        parameter.getPlacementAttr(), parameter.getTensorType());
-      else if (auto state = dyn_cast<StateOp>(op); state && state.getOf())
+      else if (auto state = dyn_cast<StateOp>(op); state && state.getOf() && isInBuffer(state))
         result = check(&op, state.getHomeAttr(), state.getStart(), state.getPlacementAttr(),
                        state.getTensorType());
       if (failed(result))

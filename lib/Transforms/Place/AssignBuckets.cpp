@@ -35,8 +35,6 @@ public:
       positions[&op] = position++;
       if (auto update = dyn_cast<UpdateOp>(op))
         updates[update.getParameterAttr().getAttr()] = numberOf(update);
-      if (auto gradient = dyn_cast<GradientOp>(op); gradient && isReadByDirection(gradient))
-        matrices.insert(gradient.getParameterAttr().getAttr());
     }
     for (auto &[symbol, use] : uses)
       if (!use.forward.empty())
@@ -72,22 +70,14 @@ public:
     item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
                 readInBackward * 2 + parameter.getFrozen();
     item.alone = isUsedFarApart(use) || partOf(parameter);
-    item.isOwnable = matrices.contains(parameter.getSymNameAttr());
-    if (item.isOwnable)
-      item.operations = planning::stepOperations(type.getNumElements(), type.getShape().end()[-2],
-                                                 type.getShape().end()[-1]);
+    if (auto operations = parameter->getAttrOfType<FloatAttr>(kStepOperationsAttr)) {
+      item.isOwnable = true;
+      item.operations = operations.getValueAsDouble();
+    }
     return item;
   }
 
 private:
-  /// Whether an optimizer of matrices updates the parameter of `gradient`.
-  static bool isReadByDirection(GradientOp gradient) {
-    return llvm::any_of(gradient->getUsers(), [](Operation *user) {
-      auto isDirection = [](Operation *op) { return op->hasAttr(kDirectionAttr); };
-      return isDirection(user) || (isReshape(user) && llvm::any_of(user->getUsers(), isDirection));
-    });
-  }
-
   /// A number for each type, by first use: reproducible, unlike a pointer.
   uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
 
@@ -117,7 +107,6 @@ private:
   llvm::DenseMap<Type, uint64_t> numbers;
   std::map<std::vector<const void *>, uint64_t> waysToUpdate; // only looked up, never walked
   llvm::DenseMap<StringAttr, uint64_t> updates;
-  llvm::DenseSet<StringAttr> matrices; ///< that an optimizer of matrices updates
 };
 
 /// Buckets become symbols, whose names contain their numbers.
@@ -141,7 +130,8 @@ void fillHost(ModuleOp module, const SymbolTable &symbols, const planning::Bucke
   for (auto state : module.getOps<StateOp>()) {
     StringRef home = state.getHome().value_or("");
     size_t bucket;
-    if (home.consume_front("bucket") && !home.consumeInteger(10, bucket) && state.getPlacement() &&
+    if (!state->hasAttr(kWholeAttr) && home.consume_front("bucket") &&
+        !home.consumeInteger(10, bucket) && state.getPlacement() &&
         state.getPlacement()->getTier() == Tier::Nvme)
       states[bucket].push_back(state);
   }
@@ -170,7 +160,7 @@ void fillHost(ModuleOp module, const SymbolTable &symbols, const planning::Bucke
 static int64_t alignmentOf(ModuleOp module, const SymbolTable &symbols) {
   int64_t alignment = kTensorAlignment;
   for (auto state : module.getOps<StateOp>())
-    if (state.getOf())
+    if (state.getOf() && !state->hasAttr(kWholeAttr))
       alignment = std::max(alignment, unitOf(state, symbols.lookup<ParameterOp>(*state.getOf())));
   return alignment;
 }
@@ -201,6 +191,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
         planning::planBuckets(items, ranks.getInt(), most, alignment, owners);
     write(module, symbols, parameters, buckets);
     writeOwners(parameters, owners);
+    writeWholeStates(module, parameters, buckets, owners);
     if (plan && plan.getOptimizerHost() > 0)
       fillHost(module, symbols, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
   }
@@ -225,6 +216,45 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     }
   }
 
+  /// The homes of states that owners have whole are named after the bucket of the first one in
+  /// them.
+  static void writeWholeStates(ModuleOp module, ArrayRef<ParameterOp> parameters,
+                               const planning::Buckets &buckets, const planning::Owners &owners) {
+    if (owners.items.empty())
+      return;
+    llvm::DenseMap<StringAttr, size_t> items;
+    for (auto [index, parameter] : llvm::enumerate(parameters))
+      items[ParameterOp(parameter).getSymNameAttr()] = index;
+    SmallVector<StateOp> states;
+    std::vector<planning::WholeState> whole;
+    for (auto state : module.getOps<StateOp>()) {
+      if (!state->hasAttr(kWholeAttr))
+        continue;
+      const planning::Owner &owner = owners.items[items.lookup(state.getOfAttr().getAttr())];
+      if (owner.rank < 0) // all ranks have it
+        continue;
+      states.push_back(state);
+      whole.push_back({owner.rank, owner.group, state.getTensorType().getNumElements()});
+    }
+    const planning::Homes homes = planning::planHomes(whole, kTensorAlignment);
+    SmallVector<FlatSymbolRefAttr> names(homes.slices.size());
+    llvm::DenseMap<int64_t, unsigned> taken;
+    Builder builder(module.getContext());
+    for (auto [index, each] : llvm::enumerate(states)) {
+      StateOp state = each;
+      const size_t home = homes.states[index];
+      if (!names[home]) {
+        const int64_t bucket = buckets.slots[items.lookup(state.getOfAttr().getAttr())].bucket;
+        names[home] = FlatSymbolRefAttr::get(
+            module.getContext(),
+            ("bucket" + Twine(bucket) + ".whole" + Twine(taken[bucket]++)).str());
+      }
+      state.setHomeAttr(names[home]);
+      state.setStartAttr(builder.getI64IntegerAttr(whole[index].rank * homes.slices[home]));
+      state->setAttr(kSliceAttr, builder.getI64IntegerAttr(homes.slices[home]));
+    }
+  }
+
   static void write(ModuleOp module, const SymbolTable &symbols, ArrayRef<ParameterOp> parameters,
                     const planning::Buckets &buckets) {
     Builder builder(module.getContext());
@@ -240,7 +270,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       parameter.setStartAttr(builder.getI64IntegerAttr(slot.start));
     }
     for (auto state : module.getOps<StateOp>()) {
-      if (!state.getOfAttr())
+      if (!state.getOfAttr() || state->hasAttr(kWholeAttr))
         continue;
       StringAttr of = state.getOfAttr().getAttr();
       const planning::BucketSlot &slot = slots[of];

@@ -1,6 +1,7 @@
 //===- PlaceState.cpp - place state on ranks and tiers --------------------===//
 
 #include "dialects/Zero/Mesh.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Place/Passes.h"
@@ -124,8 +125,11 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
         if (!parameter.getFrozen())
           parameter.setGradientAttr(place(choice.stage >= 2, all, choice.gradients));
       } else if (auto state = dyn_cast<StateOp>(op)) {
-        state.setPlacementAttr(place(choice.stage >= 1 && state.getOf(), all,
-                                     state.getOf() ? choice.optimizer : Tier::Device));
+        // Without owners, which one rank does not need, each rank has all of a whole state.
+        const bool isOfRanks = state.getOf() && (!state->hasAttr(kWholeAttr) ||
+                                                 (choice.stage >= 1 && choice.ranks > 1));
+        state.setPlacementAttr(place(choice.stage >= 1 && isOfRanks, all,
+                                     isOfRanks ? choice.optimizer : Tier::Device));
       }
     }
   }

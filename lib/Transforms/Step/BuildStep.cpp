@@ -145,7 +145,8 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
       return failure();
     MatrixParameters matrices;
     if (groups->divides()) {
-      auto found = MatrixParameters::find(step, gradients, matrixParams, otherParams);
+      auto found =
+          MatrixParameters::find(step, gradients, groups->optimizer(0), matrixParams, otherParams);
       if (failed(found))
         return failure();
       matrices = std::move(*found);

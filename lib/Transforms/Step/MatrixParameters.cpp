@@ -70,6 +70,7 @@ static llvm::DenseSet<StringAttr> findReadBy(func::FuncOp step, ops::Function fu
 
 FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
                                                    ArrayRef<GradientOp> gradients,
+                                                   const Optimizer &optimizer,
                                                    ArrayRef<std::string> included,
                                                    ArrayRef<std::string> excluded) {
   auto module = step->getParentOfType<ModuleOp>();
@@ -86,16 +87,16 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     StringAttr symbol = parameter.getSymNameAttr();
-    const int64_t rank = parameter.getTensorType().getRank();
+    const ArrayRef<int64_t> shape = parameter.getTensorType().getShape();
     StringRef &reason = result.reasons[symbol];
     if (others->match(modelNames(parameter))) {
       reason = "of --other-params";
     } else if (matrices->match(modelNames(parameter))) {
-      if (rank < 2)
+      if (shape.size() < 2)
         return emitError(parameter.getLoc())
                << "--matrix-params: expected matrices, got '" << modelName(parameter)
                << "' of type " << parameter.getTensorType();
-    } else if (rank != 2) {
+    } else if (shape.size() != 2) {
       reason = "no matrix";
     } else if (tables.contains(symbol)) {
       reason = "a table";
@@ -103,6 +104,8 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
       reason = "the head";
     } else if (!factors.contains(symbol)) {
       reason = "in no product";
+    } else if (std::max(shape[0], shape[1]) > optimizer.largestSide()) {
+      reason = "too large";
     }
   }
   for (NamePatterns *patterns : {&*matrices, &*others})

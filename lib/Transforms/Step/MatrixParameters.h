@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_STEP_MATRIXPARAMETERS_H
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Optimizers/Optimizer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -11,17 +12,17 @@
 namespace zero {
 
 /// Divides trained parameters between an optimizer of matrices and another one. Matrices are those
-/// of two dimensions that a product reads, except the tables of embeddings and the head, which is
-/// read by the last product before the loss.
+/// of two dimensions that a product reads, except the tables of embeddings, the head, which is read
+/// by the last product before the loss, and those with more rows or columns than the optimizer
+/// takes.
 class MatrixParameters {
 public:
   /// Those that match `included` are matrices, too, and those that match `excluded` are not, which
   /// comes first. Fails after an error if a pattern matches none, or one that has no rows and
   /// columns.
-  static mlir::FailureOr<MatrixParameters> find(mlir::func::FuncOp step,
-                                                llvm::ArrayRef<GradientOp> gradients,
-                                                llvm::ArrayRef<std::string> included,
-                                                llvm::ArrayRef<std::string> excluded);
+  static mlir::FailureOr<MatrixParameters>
+  find(mlir::func::FuncOp step, llvm::ArrayRef<GradientOp> gradients, const Optimizer &optimizer,
+       llvm::ArrayRef<std::string> included, llvm::ArrayRef<std::string> excluded);
 
   bool contains(ParameterOp parameter) const { return whyNot(parameter).empty(); }
   /// Why `parameter` is no matrix, "the head"; empty if it is one.

@@ -1,8 +1,8 @@
 //===- StepMatrices.cpp - optimizers of matrices --------------------------===//
 //
 // Three parts: a launch that advances the states and gives the direction of each element, which
-// `partition` applies to slices; launches that compute the step of the whole matrix; and the
-// update, which applies the step element by element.
+// `partition` applies to slices; launches that compute the step of the whole matrix and advance the
+// states that have shapes of their own; and the update, which applies the step element by element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,16 +47,21 @@ StepUpdates::MatrixKernels &StepUpdates::matrixKernelsFor(unsigned group, const 
   return matrixKernels.back();
 }
 
-/// The kernel `name` that sets a list in place to -0, or to the elements of another list.
-static Attribute buildSetKernel(ModuleOp module, StringRef name, bool isCopy) {
-  auto list = RankedTensorType::get({ShapedType::kDynamic}, Float32Type::get(module.getContext()));
-  const SmallVector<Type> inputs(isCopy ? 2 : 1, list);
+/// The kernel `name` that sets a list in place to -0, or to the elements of another list, with
+/// `hasCondition` only if its last operand is true.
+static Attribute buildSetKernel(ModuleOp module, StringRef name, bool isCopy, bool hasCondition) {
+  MLIRContext *context = module.getContext();
+  auto list = RankedTensorType::get({ShapedType::kDynamic}, Float32Type::get(context));
+  SmallVector<Type> inputs(isCopy ? 2 : 1, list);
+  if (hasCondition)
+    inputs.push_back(RankedTensorType::get({}, IntegerType::get(context, 1)));
   func::FuncOp kernel = startKernel(module, name, inputs, list, 0, 1);
   OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
   ValueRange arguments = kernel.getArguments();
   auto set = [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &results) {
-    results.push_back(isCopy ? values[1]
-                             : Formula(b, kernel.getLoc()).constant(-0.0, b.getF32Type()));
+    Formula f(b, kernel.getLoc());
+    Value next = isCopy ? values[1] : f.constant(-0.0, b.getF32Type());
+    results.push_back(hasCondition ? f.select(values.back(), next, values.front()) : next);
   };
   func::ReturnOp::create(builder, kernel.getLoc(),
                          updateElements(builder, kernel.getLoc(), 1, arguments.take_front(),
@@ -64,18 +69,20 @@ static Attribute buildSetKernel(ModuleOp module, StringRef name, bool isCopy) {
   return FlatSymbolRefAttr::get(kernel.getSymNameAttr());
 }
 
-ArrayAttr StepUpdates::collectingKernels() {
-  if (!collecting)
-    collecting =
-        builder.getArrayAttr({buildSetKernel(module, freeName(symbols, "clear_steps"), false),
-                              buildSetKernel(module, freeName(symbols, "take_steps"), true)});
-  return collecting;
+ArrayAttr StepUpdates::collectingKernels(bool haveConditions) {
+  if (collecting)
+    return collecting;
+  SmallVector<Attribute> made{
+      buildSetKernel(module, freeName(symbols, "clear_steps"), false, false),
+      buildSetKernel(module, freeName(symbols, "take_steps"), true, false)};
+  if (haveConditions)
+    made.push_back(buildSetKernel(module, freeName(symbols, "take_if_applied"), true, true));
+  return collecting = builder.getArrayAttr(made);
 }
 
 /// Adds the launch that advances `states`; returns the direction.
 Value StepUpdates::addDirection(GradientOp gradient, ArrayRef<FlatSymbolRefAttr> states,
-                                func::FuncOp kernel, ValueRange kernelScalars,
-                                const GradientFactor &factor) {
+                                func::FuncOp kernel, unsigned group, const GradientFactor &factor) {
   Location loc = gradient.getLoc();
   auto whole = cast<RankedTensorType>(gradient.getResult().getType());
   auto flat = RankedTensorType::get({whole.getNumElements()}, builder.getF32Type());
@@ -87,27 +94,55 @@ Value StepUpdates::addDirection(GradientOp gradient, ArrayRef<FlatSymbolRefAttr>
   inputs.push_back(reshape(builder, loc, gradient.getResult(), flat.clone(whole.getElementType())));
   if (factor.factor)
     inputs.push_back(factor.factor);
-  llvm::append_range(inputs, kernelScalars);
+  llvm::append_range(inputs, scalarsOf(group));
   const SmallVector<Type> results(states.size() + 1, flat);
-  auto launch = inEpilogue(LaunchOp::create(builder, loc, results,
-                                            FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs,
-                                            factor.counts));
+  // Without states it changes nothing, and what whole states read exists also in steps that are
+  // skipped.
+  auto launch = inEpilogue(
+      LaunchOp::create(builder, loc, results, FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+                       inputs, states.empty() ? TypedValue<RankedTensorType>() : factor.counts));
   launch->setAttr(kNameAttr, builder.getStringAttr(gradient.getParameter() + ".direction"));
-  launch->setAttr(kDirectionAttr, collectingKernels());
+  const bool hasWholeStates = !groups.optimizer(group).tensorStates(whole.getShape()).empty();
+  launch->setAttr(kDirectionAttr, collectingKernels(hasWholeStates && factor.counts));
   for (auto [symbol, value] : llvm::zip(states, launch.getResults()))
     inEpilogue(WriteOp::create(builder, loc, symbol, reshape(builder, loc, value, shaped)));
   return reshape(builder, loc, launch.getResults().back(), shaped);
 }
 
-Value StepUpdates::addMatrixStep(GradientOp gradient, ArrayRef<FlatSymbolRefAttr> states,
-                                 unsigned group, const UpdateForm &form,
-                                 const GradientFactor &factor) {
+/// Adds the states of `parameter` that its owner has whole; reads them.
+SmallVector<ReadOp> StepUpdates::addWholeStates(ParameterOp parameter, const Optimizer &optimizer) {
+  SmallVector<ReadOp> reads;
+  OpBuilder after(parameter->getContext());
+  after.setInsertionPointAfter(parameter);
+  for (const TensorState &state : optimizer.tensorStates(parameter.getTensorType().getShape())) {
+    auto type = RankedTensorType::get(state.shape, builder.getF32Type());
+    StateOp op = addState(after, parameter, state.suffix, type, 0.0);
+    op->setAttr(kWholeAttr, builder.getUnitAttr());
+    reads.push_back(inEpilogue(ReadOp::create(builder, parameter.getLoc(), type,
+                                              FlatSymbolRefAttr::get(op.getSymNameAttr()))));
+  }
+  return reads;
+}
+
+Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
+                                 ArrayRef<FlatSymbolRefAttr> states, unsigned group,
+                                 const UpdateForm &form, const GradientFactor &factor) {
   MatrixKernels &kernels = matrixKernelsFor(group, form);
-  Value direction = addDirection(gradient, states, kernels.direction, scalarsOf(group), factor);
+  const Optimizer &optimizer = groups.optimizer(group);
+  Value direction = addDirection(gradient, states, kernels.direction, group, factor);
+  const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);
   MatrixBuilder matrices(module, builder, gradient.getLoc(), kernels.ofMatrices,
                          ("matrix" + Twine(group) + "_").str(),
                          (gradient.getParameter() + ".step").str());
-  return groups.optimizer(group).buildMatrixStep(matrices, direction);
+  SmallVector<Value> results;
+  optimizer.buildMatrixStep(
+      matrices, direction,
+      llvm::map_to_vector(reads, [](ReadOp read) -> Value { return read.getResult(); }), results);
+  parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(matrices.countOperations()));
+  for (auto [read, next] : llvm::zip(reads, results))
+    inEpilogue(WriteOp::create(builder, gradient.getLoc(), ReadOp(read).getSymbolAttr(), next,
+                               factor.counts));
+  return results.back();
 }
 
 } // namespace zero

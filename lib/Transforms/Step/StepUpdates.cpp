@@ -286,10 +286,10 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   SmallVector<Attribute> states;
   addStates(parameter, optimizer, form, states);
   if (optimizer.isOfMatrices()) {
-    auto own = llvm::map_to_vector(ArrayRef(states).take_back(optimizer.states().size()),
+    auto own = llvm::map_to_vector(ArrayRef(states).take_back(optimizer.numDirectionStates()),
                                    [](Attribute state) { return cast<FlatSymbolRefAttr>(state); });
     states.pop_back_n(own.size());
-    change = addMatrixStep(gradient, own, group, form, factor);
+    change = addMatrixStep(gradient, parameter, own, group, form, factor);
     form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
   }
   const SmallVector<func::FuncOp> &made = kernelsFor(group, form);

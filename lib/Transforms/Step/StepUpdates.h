@@ -49,14 +49,15 @@ private:
   mlir::Value addSquareSum(ParameterOp parameter);
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
-  mlir::Value addMatrixStep(GradientOp gradient, llvm::ArrayRef<mlir::FlatSymbolRefAttr> states,
-                            unsigned group, const UpdateForm &form, const GradientFactor &factor);
+  llvm::SmallVector<ReadOp> addWholeStates(ParameterOp parameter, const Optimizer &optimizer);
+  mlir::Value addMatrixStep(GradientOp gradient, ParameterOp parameter,
+                            llvm::ArrayRef<mlir::FlatSymbolRefAttr> states, unsigned group,
+                            const UpdateForm &form, const GradientFactor &factor);
   mlir::Value addDirection(GradientOp gradient, llvm::ArrayRef<mlir::FlatSymbolRefAttr> states,
-                           mlir::func::FuncOp kernel, mlir::ValueRange kernelScalars,
-                           const GradientFactor &factor);
+                           mlir::func::FuncOp kernel, unsigned group, const GradientFactor &factor);
 
   /// See kDirectionAttr.
-  mlir::ArrayAttr collectingKernels();
+  mlir::ArrayAttr collectingKernels(bool haveConditions);
 
   struct Kernels {
     unsigned group;

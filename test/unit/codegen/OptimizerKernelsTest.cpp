@@ -38,7 +38,9 @@ std::string updateKernel(const zero::Optimizer &optimizer) {
 /// Returns the states among the arguments of the update kernel: an optimizer of matrices has
 /// advanced its own before.
 SmallVector<zero::ParameterState> statesOf(const zero::Optimizer &optimizer) {
-  return optimizer.isOfMatrices() ? SmallVector<zero::ParameterState>() : optimizer.states();
+  SmallVector<zero::ParameterState> states = optimizer.states();
+  states.pop_back_n(optimizer.numDirectionStates());
+  return states;
 }
 
 /// Returns the parameter and states after one update, which runs in pieces of `shard` elements.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 using namespace zero::planning;
 
@@ -188,4 +189,21 @@ TEST(AssignJobs, IsNearTheBest) {
         EXPECT_GE(space[size_t(tight->ranks[job])] -= jobs[job].elements, 0);
     }
   }
+}
+
+TEST(Owners, HomesHaveOneStateOfEachRank) {
+  // In group 0 each rank has states of one matrix; of those without a group rank 1 has two.
+  const std::vector<WholeState> states = {{0, 0, 100}, {0, 0, 30},  {1, 0, 100}, {1, 0, 30},
+                                          {1, -1, 30}, {0, -1, 90}, {1, -1, 80}};
+  const Homes homes = planHomes(states, kAlignment);
+  EXPECT_EQ(homes.states[0], homes.states[2]);
+  EXPECT_EQ(homes.states[1], homes.states[3]);
+  EXPECT_EQ(homes.states[5], homes.states[6]) << "the largest of each rank share a home";
+  const std::set<size_t> all(homes.states.begin(), homes.states.end());
+  EXPECT_EQ(all.size(), 4U) << "no home has two states of a rank, or of two groups";
+  ASSERT_EQ(homes.slices.size(), 4U);
+  EXPECT_EQ(homes.slices[homes.states[0]], 128);
+  EXPECT_EQ(homes.slices[homes.states[1]], 64);
+  EXPECT_EQ(homes.slices[homes.states[4]], 64);
+  EXPECT_EQ(homes.slices[homes.states[5]], 128);
 }
