@@ -49,6 +49,9 @@ mlir::Value sumTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value 
 /// The kernel of an update with states that are not all f32.
 mlir::func::FuncOp buildStoredUpdate(mlir::ModuleOp module, const Optimizer &optimizer,
                                      const UpdateForm &form, llvm::StringRef name);
+/// The same of a kernel of directions, see buildDirectionKernel().
+mlir::func::FuncOp buildStoredDirection(mlir::ModuleOp module, const Optimizer &optimizer,
+                                        const UpdateForm &form, llvm::StringRef name);
 
 /// 0, 1, ... of a tensor.
 llvm::SmallVector<unsigned> allDims(mlir::Value tensor);

@@ -2,6 +2,8 @@
 
 #include "zero/Optimizers/StatePrecision.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -28,20 +30,29 @@ std::string StatePrecision::parse(ArrayRef<std::string> texts) {
   return "";
 }
 
-std::string StatePrecision::check(const Optimizer &optimizer) const {
-  const std::string name = optimizer.getSettings().definition().name.str();
-  if (!isDefault() && !optimizer.isElementwise())
-    return "--state-precision: expected an optimizer that updates each element by itself, got " +
-           name;
-  std::string names;
-  for (const ParameterState &state : optimizer.states())
-    names += (names.empty() ? "" : ", ") + state.suffix;
+std::string StatePrecision::check(ArrayRef<GroupOptimizer> optimizers) const {
+  if (isDefault())
+    return "";
+  llvm::SetVector<StringRef> names;
+  SmallVector<std::string> states;
+  for (const GroupOptimizer &group : optimizers) {
+    const Optimizer &optimizer = *group.optimizer;
+    names.insert(optimizer.getSettings().definition().name);
+    const bool hasOnlyDirections =
+        optimizer.isOfMatrices() && optimizer.numDirectionStates() == optimizer.states().size();
+    if (!optimizer.isElementwise() && !hasOnlyDirections)
+      return ("--state-precision: expected an optimizer that advances its states element by "
+              "element, got " +
+              names.back())
+          .str();
+    for (const ParameterState &state : optimizer.states())
+      if (!llvm::is_contained(states, state.suffix))
+        states.push_back(state.suffix);
+  }
   for (const auto &[wanted, bits] : given)
-    if (!wanted.empty() && llvm::none_of(optimizer.states(), [&](const ParameterState &state) {
-          return state.suffix == wanted;
-        }))
-      return "--state-precision=" + wanted + ": expected a state of " + name + ", which has " +
-             (names.empty() ? "none" : names);
+    if (!wanted.empty() && !llvm::is_contained(states, wanted))
+      return "--state-precision=" + wanted + ": expected a state of " + llvm::join(names, " or ") +
+             ", which has " + (states.empty() ? "none" : llvm::join(states, ", "));
   return "";
 }
 

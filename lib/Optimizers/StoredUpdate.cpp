@@ -4,7 +4,8 @@
 // random, for each state its f32 or bf16 values or its codes and the scales of its blocks,
 // gradient, scalars, and for random numbers that of the step. A row is a block of elements: [?,
 // block], or with codes of 4 bits [?, 2, block / 2], where byte i of a row has element i in its low
-// and element block / 2 + i in its high half.
+// and element block / 2 + i in its high half. A kernel of directions has no parameter and no
+// master; its last result is the direction.
 //
 // A row is advanced by the optimizer's rules in f32, then the largest magnitude of each state
 // becomes its scale, then the state is encoded. The loops over rows are fused, so that a row of f32
@@ -27,9 +28,12 @@ namespace {
 
 class StoredUpdateBuilder {
 public:
-  StoredUpdateBuilder(ModuleOp module, const Optimizer &optimizer, const UpdateForm &form)
-      : module(module), optimizer(optimizer), form(form), context(module.getContext()),
-        f32(Float32Type::get(context)) {
+  StoredUpdateBuilder(ModuleOp module, const Optimizer &optimizer, const UpdateForm &form,
+                      bool givesDirection)
+      : module(module), optimizer(optimizer), form(form), givesDirection(givesDirection),
+        context(module.getContext()), f32(Float32Type::get(context)) {
+    if (givesDirection)
+      this->form.keepsMaster = this->form.roundsAtRandom = false;
     if (this->form.states.empty())
       this->form.states.resize(optimizer.states().size());
     for (const StateForm &state : this->form.states)
@@ -62,6 +66,7 @@ private:
   unsigned rank() const { return rows(f32).getRank(); }
 
   void appendTypes(const StateForm &state, SmallVectorImpl<Type> &types) const;
+  SmallVector<Type> argumentTypes() const;
   AffineMap mapOf(Value operand) const;
   Value empty(RankedTensorType type);
   linalg::GenericOp
@@ -69,6 +74,8 @@ private:
        function_ref<void(OpBuilder &, ValueRange, SmallVectorImpl<Value> &)> body);
   Value decode(OpBuilder &b, const State &state, Value code, Value scale) const;
   Value randomBits(OpBuilder &b, Value gradient, Value step) const;
+  void applyRules(OpBuilder &b, Value parameter, ValueRange operands,
+                  SmallVectorImpl<Value> &results) const;
   SmallVector<Value> advance();
   Value scalesOf(Value values);
   Value inverseOf(Value scales);
@@ -77,6 +84,7 @@ private:
   ModuleOp module;
   const Optimizer &optimizer;
   UpdateForm form;
+  bool givesDirection;
   MLIRContext *context;
   Type f32;
   int64_t block = 1;
@@ -84,7 +92,8 @@ private:
 
   OpBuilder builder{context};
   Location loc = module.getLoc();
-  Value parameter, master, gradient;
+  Value parameter, master, gradient; ///< those that the kernel has
+  Value counted;                     ///< has one row for each
   SmallVector<State> states;
   ValueRange scalars;
 };
@@ -115,7 +124,7 @@ AffineMap StoredUpdateBuilder::mapOf(Value operand) const {
 
 /// A tensor of `type` with as many rows as the arguments.
 Value StoredUpdateBuilder::empty(RankedTensorType type) {
-  Value count = tensor::DimOp::create(builder, loc, parameter, 0);
+  Value count = tensor::DimOp::create(builder, loc, counted, 0);
   return tensor::EmptyOp::create(builder, loc, type, count);
 }
 
@@ -151,9 +160,23 @@ Value StoredUpdateBuilder::randomBits(OpBuilder &b, Value gradient, Value step) 
   return stored::mixBits(b, loc, arith::XOrIOp::create(b, loc, own, number));
 }
 
-/// The next parameter, master and states, these in f32 if they have codes.
+/// Appends the next parameter, or the direction, and the next states.
+void StoredUpdateBuilder::applyRules(OpBuilder &b, Value parameter, ValueRange operands,
+                                     SmallVectorImpl<Value> &results) const {
+  if (givesDirection) {
+    optimizer.buildMatrixDirection(b, loc, operands, results);
+    std::rotate(results.begin(), std::prev(results.end()), results.end());
+    return;
+  }
+  SmallVector<Value> all{parameter};
+  llvm::append_range(all, operands);
+  optimizer.buildUpdate(b, loc, all, results);
+}
+
+/// The next parameter, or the direction, then the master and the states, these in f32 if they have
+/// codes.
 SmallVector<Value> StoredUpdateBuilder::advance() {
-  SmallVector<Value> ins, outs{parameter};
+  SmallVector<Value> ins, outs{givesDirection ? empty(rows(f32)) : parameter};
   if (master)
     outs.push_back(master);
   for (State &state : states) {
@@ -169,7 +192,8 @@ SmallVector<Value> StoredUpdateBuilder::advance() {
   auto body = [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &results) {
     Formula f(b, loc);
     ValueRange in = values.take_front(ins.size()), out = values.drop_front(ins.size());
-    SmallVector<Value> operands{f.cast(out[master ? 1 : 0], f32)};
+    SmallVector<Value> operands;
+    Value weight = givesDirection ? Value() : f.cast(out[master ? 1 : 0], f32);
     out = out.drop_front(master ? 2 : 1);
     for (const State &state : states) {
       if (state.form.hasCodes()) {
@@ -183,10 +207,12 @@ SmallVector<Value> StoredUpdateBuilder::advance() {
     Value change = f.cast(in[0], f32);
     operands.push_back(form.scaled ? f.mul(change, in[1]) : change);
     llvm::append_range(operands, in.drop_front(1 + form.scaled).drop_back(form.roundsAtRandom));
-    optimizer.buildUpdate(b, loc, operands, results);
+    applyRules(b, weight, operands, results);
     for (auto [state, next] : llvm::zip_equal(states, MutableArrayRef<Value>(results).drop_front()))
       if (state.form.bits == 16)
         next = f.cast(next, b.getBF16Type());
+    if (givesDirection)
+      return;
     Value rounded = form.roundsAtRandom ? stored::roundAtRandom(b, loc, results.front(),
                                                                 randomBits(b, change, in.back()))
                                         : f.cast(results.front(), form.parameter);
@@ -282,19 +308,28 @@ Value StoredUpdateBuilder::encode(const State &state, Value values, Value scales
       .getResult(0);
 }
 
-func::FuncOp StoredUpdateBuilder::build(StringRef name) {
-  SmallVector<Type> types{rows(form.parameter)};
+/// Of what the kernel changes in place.
+SmallVector<Type> StoredUpdateBuilder::argumentTypes() const {
+  SmallVector<Type> types;
+  if (!givesDirection)
+    types.push_back(rows(form.parameter));
   if (form.hasMaster())
     types.push_back(rows(f32));
   for (const StateForm &state : form.states)
     appendTypes(state, types);
-  const unsigned numResults = types.size();
+  return types;
+}
+
+func::FuncOp StoredUpdateBuilder::build(StringRef name) {
+  SmallVector<Type> types = argumentTypes(), results = types;
+  const unsigned numInPlace = types.size();
+  if (givesDirection)
+    results.push_back(rows(f32));
   types.push_back(rows(form.gradient));
   types.append(form.scaled + optimizer.numScalars(), RankedTensorType::get({}, f32));
   if (form.roundsAtRandom)
     types.push_back(RankedTensorType::get({}, builder.getI64Type()));
-  auto results = ArrayRef<Type>(types).take_front(numResults);
-  func::FuncOp kernel = startKernel(module, name, types, results, 0, numResults);
+  func::FuncOp kernel = startKernel(module, name, types, results, 0, numInPlace);
   builder.setInsertionPointToEnd(&kernel.getBody().front());
 
   ValueRange arguments = kernel.getArguments();
@@ -303,7 +338,9 @@ func::FuncOp StoredUpdateBuilder::build(StringRef name) {
     arguments = arguments.drop_front();
     return first;
   };
-  parameter = take();
+  counted = arguments.front();
+  if (!givesDirection)
+    parameter = take();
   if (form.hasMaster())
     master = take();
   for (const StateForm &state : form.states) {
@@ -316,9 +353,11 @@ func::FuncOp StoredUpdateBuilder::build(StringRef name) {
   gradient = take();
   scalars = arguments;
 
-  SmallVector<Value> next = advance(), returned(next.begin(), next.begin() + 1 + form.hasMaster());
-  for (auto [state, values] :
-       llvm::zip_equal(states, ArrayRef<Value>(next).drop_front(returned.size()))) {
+  SmallVector<Value> next = advance(), returned;
+  const unsigned numFirst = master ? 2 : 1;
+  if (!givesDirection)
+    returned.assign(next.begin(), next.begin() + numFirst);
+  for (auto [state, values] : llvm::zip_equal(states, ArrayRef<Value>(next).drop_front(numFirst))) {
     if (!state.form.hasCodes()) {
       returned.push_back(values);
       continue;
@@ -326,13 +365,20 @@ func::FuncOp StoredUpdateBuilder::build(StringRef name) {
     Value scales = scalesOf(values);
     returned.append({encode(state, values, scales), scales});
   }
+  if (givesDirection)
+    returned.push_back(next.front());
   func::ReturnOp::create(builder, loc, returned);
   return kernel;
 }
 
 func::FuncOp buildStoredUpdate(ModuleOp module, const Optimizer &optimizer, const UpdateForm &form,
                                StringRef name) {
-  return StoredUpdateBuilder(module, optimizer, form).build(name);
+  return StoredUpdateBuilder(module, optimizer, form, /*givesDirection=*/false).build(name);
+}
+
+func::FuncOp buildStoredDirection(ModuleOp module, const Optimizer &optimizer,
+                                  const UpdateForm &form, StringRef name) {
+  return StoredUpdateBuilder(module, optimizer, form, /*givesDirection=*/true).build(name);
 }
 
 } // namespace zero

@@ -221,7 +221,9 @@ static func::FuncOp buildRatio(ModuleOp module, StringRef name) {
 
 func::FuncOp buildDirectionKernel(ModuleOp module, const Optimizer &optimizer,
                                   const UpdateForm &form, StringRef name) {
-  return UpdateBuilder(module, optimizer, form).buildDirection(name);
+  const bool isPlain = llvm::all_of(form.states, [](StateForm state) { return state.bits == 32; });
+  return isPlain ? UpdateBuilder(module, optimizer, form).buildDirection(name)
+                 : buildStoredDirection(module, optimizer, form, name);
 }
 
 SmallVector<func::FuncOp> buildUpdateKernels(ModuleOp module, const Optimizer &optimizer,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <queue>
@@ -75,6 +76,9 @@ public:
   Owners plan() {
     groupEqual();
     groupDifferent();
+    // Slices that cut what is left would exchange each of its elements once more.
+    allowance = std::numeric_limits<int64_t>::max();
+    groupDifferent();
     assignRest();
     return std::move(owners);
   }
@@ -82,6 +86,10 @@ public:
 private:
   using Indices = std::vector<size_t>;
 
+  /// The elements of padding that a group of `elements` may have.
+  int64_t paddingOf(int64_t elements) const {
+    return std::min(allowance, int64_t(limits.paddingOfGroup * double(elements)));
+  }
   bool mayBeGrouped(size_t index) const { return items[index].isOwnable && !items[index].alone; }
   /// The elements that an item takes in a slice.
   int64_t spaceOf(size_t index) const { return roundUp(items[index].elements, limits.alignment); }
@@ -179,8 +187,9 @@ void OwnerPlanner::packAll(Indices open) {
   }
 }
 
-/// Makes one group of a range of `bySpace`, that with the most operations. Items that are much
-/// larger or smaller than others fit into no equal slices.
+/// Makes one group of a range of `bySpace`, that with the most operations and of these the one of
+/// the largest items, beside which others find no space. Items that are much larger or smaller than
+/// others fit into no equal slices.
 OwnerPlanner::Indices OwnerPlanner::packSome(const Indices &bySpace) {
   constexpr size_t kTries = 16;
   struct Range {
@@ -195,12 +204,13 @@ OwnerPlanner::Indices OwnerPlanner::packSome(const Indices &bySpace) {
       const size_t index = bySpace[range.end++];
       elements += items[index].elements;
       range.operations += items[index].operations;
-      if (limits.ranks * spaceOf(index) - elements <= allowance)
+      if (limits.ranks * spaceOf(index) - elements <= paddingOf(elements))
         ranges.push_back(range);
     }
   }
-  std::stable_sort(ranges.begin(), ranges.end(),
-                   [](const Range &a, const Range &b) { return a.operations > b.operations; });
+  std::stable_sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
+    return std::pair(a.operations, a.first) > std::pair(b.operations, b.first);
+  });
   for (size_t i = 0; i < std::min(ranges.size(), kTries); ++i) {
     Indices indices(bySpace.begin() + int64_t(ranges[i].first),
                     bySpace.begin() + int64_t(ranges[i].end));
@@ -222,7 +232,7 @@ bool OwnerPlanner::pack(const Indices &indices) {
     largest = std::max(largest, spaceOf(index));
   }
   const int64_t least = std::max(largest, (elements + limits.ranks - 1) / limits.ranks);
-  const int64_t most = std::min((elements + allowance) / limits.ranks,
+  const int64_t most = std::min((elements + paddingOf(elements)) / limits.ranks,
                                 limits.bytes / items[indices.front()].elementBytes / limits.ranks);
   const double bound = leastOperations(jobs, limits.ranks);
   std::optional<JobPlan> best;

@@ -285,7 +285,9 @@ void ValueTrace::skip(const Moment &moment) {
   const bool byPredicate = runsInIteration(segment.commands(moment.index).when(), moment.iteration,
                                            std::max(1u, segment.repeat()));
   for (const Access &access : operandsOf(moment))
-    if (access.reads && access.writes)
+    if (access.reads && access.writes && voids.count(access.reads))
+      voids.insert(access.writes);
+    else if (access.reads && access.writes)
       shadow.rename(access.range, access.reads, access.writes, access.written);
     else if (access.writes && byPredicate &&
              strangerIn(access.range, access.writes, access.written))

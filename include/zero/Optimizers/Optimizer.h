@@ -183,7 +183,7 @@ llvm::SmallVector<mlir::func::FuncOp> buildUpdateKernels(mlir::ModuleOp module,
 
 /// Adds the kernel `name` of an optimizer of matrices, for slices of any length: (states...,
 /// gradient, a factor on the gradient if `form` is scaled, scalars...) -> (states..., direction
-/// f32), states in place.
+/// f32), states in place. With states of codes all of them are rows of blocks.
 mlir::func::FuncOp buildDirectionKernel(mlir::ModuleOp module, const Optimizer &optimizer,
                                         const UpdateForm &form, llvm::StringRef name);
 

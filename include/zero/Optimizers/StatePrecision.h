@@ -3,7 +3,7 @@
 #ifndef ZERO_OPTIMIZERS_STATEPRECISION_H
 #define ZERO_OPTIMIZERS_STATEPRECISION_H
 
-#include "zero/Optimizers/Optimizer.h"
+#include "zero/Optimizers/Schedule.h"
 #include "zero/Stored/CodeTable.h"
 
 namespace zero {
@@ -17,9 +17,9 @@ public:
   /// Each of `texts` is f32, bf16, 8bit or 4bit, or the name of a state, '=' and one of these.
   /// Returns an error message, or an empty string.
   std::string parse(llvm::ArrayRef<std::string> texts);
-  /// An error message for a name that `optimizer` has no state of, or if it cannot store its states
-  /// otherwise; or an empty string.
-  std::string check(const Optimizer &optimizer) const;
+  /// An error message for a name that none of `optimizers` has a state of, or if one of them cannot
+  /// store its states otherwise; or an empty string.
+  std::string check(llvm::ArrayRef<GroupOptimizer> optimizers) const;
   bool isDefault() const { return given.empty(); }
 
   /// How the states of a tensor of `elements` are stored. If it `mayHaveCodes` it has them if it

@@ -49,11 +49,13 @@ struct OwnerLimits {
   int64_t bytes = 0; ///< of a group
   int64_t alignment = 1;
   double padding = 0.1; ///< of all groups together, as a share of the elements of all items
+  /// Of each group, as a share of its elements. What the former leaves in no group may have it.
+  double paddingOfGroup = 0.5;
 };
 
 /// Gives each item that is ownable an owner. First, as many items of equal shape as there are ranks
 /// are a group. Of those that are left, items of any shape form groups whose slices are almost
-/// equally full. The others are in no group.
+/// equally full, then groups of less full slices. The others are in no group.
 Owners planOwners(const std::vector<BucketItem> &items, const OwnerLimits &limits);
 
 /// A state that the rank that owns an item has all of.

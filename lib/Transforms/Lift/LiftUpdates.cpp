@@ -4,12 +4,15 @@
 #include "LiftedKernels.h"
 #include "UpdateAnalysis.h"
 #include "UpdateNodes.h"
+#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Ops/Function.h"
 #include "zero/Ops/NodeBuilder.h"
 #include "zero/Optimizers/Kernel.h"
 #include "zero/Transforms/Lift/Passes.h"
+#include "zero/Transforms/Step/Directions.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -48,7 +51,8 @@ private:
   LogicalResult buildScalars();
   LogicalResult liftUpdate(LiftedUpdate &update);
   ParameterOp declareParameter(StateOp state);
-  void declareState(StateOp state, ParameterOp parameter, unsigned index);
+  SmallVector<Attribute> declareStates(ArrayRef<CarriedState> states, ParameterOp parameter);
+  FailureOr<Value> liftMatrix(LiftedUpdate &update, ParameterOp parameter);
   void takeLearningRate();
   void writeOnce(CarriedState &state);
 
@@ -64,6 +68,7 @@ private:
   llvm::DenseMap<Value, Value> sumOf; ///< of each gradient, over ranks and micro-batches
   llvm::DenseMap<std::pair<Type, unsigned>, func::FuncOp> normKernels;
   LiftedKernels kernels;
+  ArrayAttr collecting; ///< see kDirectionAttr; null before the first direction
 };
 } // namespace
 
@@ -96,8 +101,11 @@ static Value storeElement(OpBuilder &builder, Value element, RankedTensorType ty
 LogicalResult Lifter::buildScalars() {
   SmallVector<std::pair<Value, RankedTensorType>> wanted;
   llvm::SetVector<Value> roots;
-  for (LiftedUpdate &update : found.updates)
+  for (LiftedUpdate &update : found.updates) {
     roots.insert_range(update.scalars);
+    if (update.matrix)
+      roots.insert_range(update.matrix->scalars);
+  }
   for (Value scalar : roots)
     wanted.emplace_back(scalar, typeOfScalar(scalar));
   for (CarriedState &state : found.counters) {
@@ -164,12 +172,68 @@ ParameterOp Lifter::declareParameter(StateOp state) {
   return parameter;
 }
 
-/// Makes `state` the optimizer state number `index` of `parameter`, and moves it there, since
-/// states of a bucket are in the order of the module.
-void Lifter::declareState(StateOp state, ParameterOp parameter, unsigned index) {
-  state.setRole(Role::Optimizer);
-  state.setOfAttr(FlatSymbolRefAttr::get(parameter.getSymNameAttr()));
-  state.setSlotAttr(builder.getStringAttr("state" + Twine(index)));
+/// Makes `states` optimizer states of `parameter`, behind those that it has, and moves them there,
+/// since states of a bucket are in the order of the module. Returns their names.
+SmallVector<Attribute> Lifter::declareStates(ArrayRef<CarriedState> states, ParameterOp parameter) {
+  auto symbol = FlatSymbolRefAttr::get(parameter.getSymNameAttr());
+  SmallVector<Attribute> names;
+  Operation *last = parameter;
+  unsigned index = 0;
+  auto isOwn = [&](Operation *op) {
+    auto state = dyn_cast_or_null<StateOp>(op);
+    return state && state.getOfAttr() == symbol;
+  };
+  for (; isOwn(last->getNextNode()); ++index)
+    last = last->getNextNode();
+  for (CarriedState carried : states) {
+    StateOp state = carried.state;
+    state.setRole(Role::Optimizer);
+    state.setOfAttr(symbol);
+    state.setSlotAttr(builder.getStringAttr("state" + Twine(index++)));
+    state->moveAfter(last);
+    last = state;
+    names.push_back(FlatSymbolRefAttr::get(state.getSymNameAttr()));
+    carried.write.erase();
+  }
+  return names;
+}
+
+/// Floating-point operations of `nodes`: two for each product of elements, one for other elements.
+static double countOperations(ArrayRef<onnx::NodeOp> nodes) {
+  double operations = 0;
+  for (onnx::NodeOp node : nodes) {
+    auto type = dyn_cast<RankedTensorType>(node.getResult(0).getType());
+    const double elements = type ? double(type.getNumElements()) : 0;
+    operations += node.isAnyOf({op::MatMul, op::Gemm})
+                      ? 2 * double(node.inputType(0).getNumElements() * type.getShape().back())
+                      : elements;
+  }
+  return operations;
+}
+
+/// Adds the launch of the direction of `update`. Moves the nodes behind it to the epilogue, and
+/// returns the step that they compute.
+FailureOr<Value> Lifter::liftMatrix(LiftedUpdate &update, ParameterOp parameter) {
+  MatrixStep &matrix = *update.matrix;
+  FailureOr<func::FuncOp> kernel = kernels.buildDirection(update);
+  if (failed(kernel))
+    return failure();
+  auto states = llvm::map_to_vector(declareStates(matrix.states, parameter),
+                                    [](Attribute state) { return cast<FlatSymbolRefAttr>(state); });
+  SmallVector<Value> scalars{share};
+  for (Value scalar : matrix.scalars)
+    scalars.push_back(scalarOf.lookup(scalar));
+  if (!collecting)
+    collecting = buildCollectingKernels(module, symbols, /*haveConditions=*/false);
+  auto gradient = sumOf.lookup(update.gradient).getDefiningOp<GradientOp>();
+  Value direction =
+      launchDirection(builder, symbols, {gradient, states, *kernel, scalars, {}, collecting});
+  parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(countOperations(matrix.nodes)));
+  for (onnx::NodeOp node : matrix.nodes) {
+    node->replaceUsesOfWith(matrix.direction, direction);
+    inEpilogue(node)->moveBefore(step.getBody().front().getTerminator());
+  }
+  return matrix.step;
 }
 
 LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
@@ -178,27 +242,25 @@ LogicalResult Lifter::liftUpdate(LiftedUpdate &update) {
     return failure();
   ParameterOp parameter = declareParameter(update.parameter.state);
   auto symbol = FlatSymbolRefAttr::get(parameter.getSymNameAttr());
-  SmallVector<Attribute> states;
-  Operation *last = parameter;
-  for (auto [index, carried] : llvm::enumerate(update.states)) {
-    declareState(carried.state, parameter, index);
-    carried.state->moveAfter(last);
-    last = carried.state;
-    states.push_back(FlatSymbolRefAttr::get(carried.state.getSymNameAttr()));
-    carried.write.erase();
-  }
+  SmallVector<Attribute> states = declareStates(update.states, parameter);
+  FailureOr<Value> change = sumOf.lookup(update.gradient);
+  if (update.matrix)
+    change = liftMatrix(update, parameter);
+  if (failed(change))
+    return failure();
   SmallVector<Value> scalars{share};
   for (Value scalar : update.scalars)
     scalars.push_back(scalarOf.lookup(scalar));
   inEpilogue(UpdateOp::create(builder, parameter.getLoc(), symbol, builder.getArrayAttr(states),
-                              sumOf.lookup(update.gradient),
-                              FlatSymbolRefAttr::get(built->update.getSymNameAttr()),
+                              *change, FlatSymbolRefAttr::get(built->update.getSymNameAttr()),
                               built->layerwise, scalars, /*condition=*/Value()));
   update.parameter.write.erase();
   std::string type = llvm::formatv("{0}", parameter.getTensorType());
   StringRef shape = StringRef(type).split('<').second.drop_back(); // "64x8xf32"
   remark::passed(parameter.getLoc(), remark::RemarkOpts::name("trained").category("parameters"))
-      << llvm::formatv("{0}: {1}", parameter.getSymName(), shape).str();
+      << llvm::formatv("{0}: {1}{2}", parameter.getSymName(), shape,
+                       update.matrix ? ", updated as a whole matrix" : "")
+             .str();
   return success();
 }
 
@@ -292,8 +354,11 @@ void Lifter::buildNorms() {
                                               ValueRange{squareOf.lookup(norm.gradient), share}));
     launch->setAttr(kNameAttr, norm.node.getNodeAttr());
     result.replaceAllUsesWith(launch.getResult(0));
-    for (LiftedUpdate &update : found.updates)
+    for (LiftedUpdate &update : found.updates) {
       llvm::replace(update.scalars, result, Value(launch.getResult(0)));
+      if (update.matrix)
+        llvm::replace(update.matrix->scalars, result, Value(launch.getResult(0)));
+    }
   }
   for (onnx::NodeOp node : found.normNodes)
     inEpilogue(node)->moveBefore(step.getBody().front().getTerminator());

@@ -11,6 +11,7 @@
 #include "zero/Transforms/Step/StepGradients.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Transforms/FoldUtils.h"
@@ -35,28 +36,40 @@ static SmallVector<CarriedState> stateOf(const LiftedUpdate &update) {
   return all;
 }
 
+/// Appends the types (`change`, share, scalars...).
+static void appendInputs(Value change, ArrayRef<Value> scalars, unsigned rank,
+                         SmallVectorImpl<Type> &types) {
+  types.push_back(sliceOf(change, rank));
+  types.push_back(scalarLike(Float32Type::get(change.getContext())));
+  for (Value scalar : scalars)
+    types.push_back(scalarLike(getElementTypeOrSelf(scalar.getType())));
+}
+
+/// The element of a mean of gradients.
+static Value meanOf(OpBuilder &builder, Value sum, Value share) {
+  return arith::MulFOp::create(builder, sum.getLoc(), sum, share).getResult();
+}
+
 /// The types (parameter, states..., gradient, share, scalars...).
 static SmallVector<Type> operandTypes(const LiftedUpdate &update, unsigned rank) {
   SmallVector<Type> types;
   for (CarriedState state : stateOf(update))
     types.push_back(sliceOf(state.write.getValue(), rank));
-  types.push_back(sliceOf(update.gradient, rank));
-  types.push_back(scalarLike(Float32Type::get(update.gradient.getContext())));
-  for (Value scalar : update.scalars)
-    types.push_back(scalarLike(getElementTypeOrSelf(scalar.getType())));
+  appendInputs(update.change(), update.scalars, rank, types);
   return types;
 }
 
-/// Maps what the nodes of `update` read to `values`, the elements of its operands.
+/// Maps what the nodes of `update` read to `values`, the elements of its operands. The step of a
+/// matrix follows from the mean of gradients already.
 static void mapOperands(LiftedUpdate &update, OpBuilder &builder, ValueRange values,
                         IRMapping &elements) {
   const unsigned numStates = 1 + update.states.size();
   for (auto [state, value] : llvm::zip_equal(stateOf(update), values.take_front(numStates)))
     if (CarriedState own = state; own.read)
       elements.map(own.read.getResult(), value);
-  elements.map(update.gradient, arith::MulFOp::create(builder, update.gradient.getLoc(),
-                                                      values[numStates], values[numStates + 1])
-                                    .getResult());
+  elements.map(update.change(), update.matrix
+                                    ? values[numStates]
+                                    : meanOf(builder, values[numStates], values[numStates + 1]));
   for (auto [scalar, value] : llvm::zip_equal(update.scalars, values.drop_front(numStates + 2)))
     elements.map(scalar, value);
 }
@@ -115,6 +128,44 @@ FailureOr<func::FuncOp> LiftedKernels::buildUpdate(LiftedUpdate &update) {
                          updateElements(builder, loc, /*rank=*/1, arguments.take_front(numStates),
                                         arguments.drop_front(numStates), element));
   return finish(kernel, built);
+}
+
+/// (states..., gradient, share, scalars...) -> (states..., direction).
+FailureOr<func::FuncOp> LiftedKernels::buildDirection(LiftedUpdate &update) {
+  MatrixStep &matrix = *update.matrix;
+  const unsigned numStates = matrix.states.size();
+  SmallVector<Type> types;
+  for (CarriedState &state : matrix.states)
+    types.push_back(sliceOf(state.write.getValue(), /*rank=*/1));
+  SmallVector<Type> results(types);
+  results.push_back(sliceOf(matrix.direction, /*rank=*/1));
+  appendInputs(update.gradient, matrix.scalars, /*rank=*/1, types);
+  func::FuncOp kernel =
+      startKernel(module, freeName(symbols, "direction"), types, results, 0, numStates);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments(), given = arguments.drop_front(numStates);
+  Value count = tensor::DimOp::create(builder, loc, given.front(), 0);
+  SmallVector<Value> outs(arguments.take_front(numStates));
+  outs.push_back(tensor::EmptyOp::create(builder, loc, results.back(), count));
+  bool built = true;
+  auto element = [&](OpBuilder &b, ValueRange values, SmallVectorImpl<Value> &next) {
+    IRMapping elements;
+    for (auto [state, value] : llvm::zip(matrix.states, values))
+      elements.map(CarriedState(state).read.getResult(), value);
+    ValueRange inputs = values.drop_front(numStates + 1); // behind the content of the direction
+    elements.map(update.gradient, meanOf(b, inputs[0], inputs[1]));
+    for (auto [scalar, value] : llvm::zip_equal(matrix.scalars, inputs.drop_front(2)))
+      elements.map(scalar, value);
+    built = succeeded(buildElementCode(matrix.directionNodes, b, elements));
+    for (CarriedState &state : matrix.states)
+      next.push_back(built ? elementOf(b, skipViews(state.write.getValue()), elements)
+                           : inputs.front());
+    next.push_back(built ? elementOf(b, matrix.direction, elements) : inputs.front());
+  };
+  func::ReturnOp::create(builder, loc,
+                         updateElements(builder, loc, /*rank=*/1, outs, given, element));
+  FailureOr<func::FuncOp> finished = finish(kernel, built);
+  return failed(finished) ? finished : FailureOr<func::FuncOp>(share(*finished));
 }
 
 /// A constant of `type` for elements that are not in any tensor, or for any scalar.

@@ -22,6 +22,8 @@ public:
   /// The first scalar of each update is the factor that makes a sum over ranks and micro-batches a
   /// mean. Fails after an error at a node that is not computed element by element.
   llvm::FailureOr<UpdateKernels> build(LiftedUpdate &update);
+  /// The kernel of the direction of a matrix, see kDirectionAttr.
+  llvm::FailureOr<mlir::func::FuncOp> buildDirection(LiftedUpdate &update);
 
 private:
   mlir::func::FuncOp share(mlir::func::FuncOp kernel);

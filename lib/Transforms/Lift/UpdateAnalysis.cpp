@@ -9,11 +9,11 @@
 // local value remains, it is a candidate; the last one is taken, which is nearest to the batch. The
 // search does not enter values that the loss depends on, so nonlinear functions of the forward pass
 // are never taken for a part of the update. What is behind the gradient must be linear, since only
-// then the mean of the ranks' gradients is the gradient of the mean.
+// then the mean of the ranks' gradients is the gradient of the mean. Where it is not, a matrix may
+// be in between: see UpdateMatrices.cpp.
 //
 //===----------------------------------------------------------------------===//
 
-#include "GradientCut.h"
 #include "UpdateSearch.h"
 
 #include "zero/Ops/OpTable.h"
@@ -112,9 +112,9 @@ CarriedState *UpdateSearch::carriedBy(ReadOp read) {
   return &(carried[symbol] = {state, read, write});
 }
 
-/// Adds the states that the new values of `update` are computed from, and their new values.
-void UpdateSearch::addStates(LiftedUpdate &update) {
-  SmallVector<Value> open{update.parameter.write.getValue()};
+/// Adds the states that `next` and their own new values are computed from, element by element.
+void UpdateSearch::addStates(Value next, SmallVectorImpl<CarriedState> &states) {
+  SmallVector<Value> open{next};
   while (!open.empty()) {
     llvm::SetVector<Operation *> reads;
     visitLeaves(open.pop_back_val(), [&](Value leaf) {
@@ -126,16 +126,27 @@ void UpdateSearch::addStates(LiftedUpdate &update) {
       CarriedState *entry = isForward(read->getResult(0)) ? nullptr : carriedBy(cast<ReadOp>(read));
       if (!entry || !owned.insert(symbol).second)
         continue;
-      update.states.push_back(*entry);
+      states.push_back(*entry);
       open.push_back(entry->write.getValue());
     }
   }
 }
 
+/// The new values of the elementwise update.
 void UpdateSearch::collectRoots(const LiftedUpdate &update, SmallVectorImpl<Value> &roots) const {
   auto add = [&](CarriedState state) { roots.push_back(skipViews(state.write.getValue())); };
   add(update.parameter);
   llvm::for_each(update.states, add);
+}
+
+/// What is elementwise in the gradient: these values, or the direction of a matrix and its states.
+void UpdateSearch::collectGradientRoots(const LiftedUpdate &update,
+                                        SmallVectorImpl<Value> &roots) const {
+  if (!update.matrix)
+    return collectRoots(update, roots);
+  roots.push_back(update.matrix->direction);
+  for (CarriedState state : update.matrix->states)
+    roots.push_back(skipViews(state.write.getValue()));
 }
 
 /// Whether `value` is equal on all ranks, or consists of elements of values that the loss depends
@@ -190,7 +201,7 @@ SmallVector<Value> UpdateSearch::searchGradient(const LiftedUpdate &update,
   };
   std::set<Value, decltype(earlier)> open(earlier); // the last one is the latest
   SmallVector<Value> roots;
-  collectRoots(update, roots);
+  collectGradientRoots(update, roots);
   llvm::copy_if(roots, std::inserter(open, open.end()), [&](Value root) { return isLocal(root); });
   Value shape = roots.front();
   while (!open.empty()) {
@@ -216,14 +227,14 @@ SmallVector<Value> UpdateSearch::searchGradient(const LiftedUpdate &update,
   return SmallVector<Value>(open.begin(), open.end());
 }
 
-/// The last candidate whose value the backward pass is linear in, and with which all scalars that
-/// the update reads besides follow from gradients, as the factor of a clipped norm does. A factor
-/// that does not follow from gradients, such as one over a number of labels, belongs to the
-/// gradient.
-LogicalResult UpdateSearch::findGradient(LiftedUpdate &update) {
+/// Takes the last candidate whose value the backward pass is linear in, and with which all scalars
+/// that the update reads besides follow from gradients, as the factor of a clipped norm does. A
+/// factor that does not follow from gradients, such as one over a number of labels, belongs to the
+/// gradient. Returns whether there is one; `ends` are the local values at which the search ended.
+bool UpdateSearch::chooseGradient(LiftedUpdate &update, SmallVectorImpl<Value> &ends) const {
   SmallVector<Candidate> candidates;
   SmallVector<Value> scalars;
-  SmallVector<Value> ends = searchGradient(update, candidates, scalars);
+  ends = searchGradient(update, candidates, scalars);
   for (Candidate &candidate : llvm::reverse(candidates)) {
     auto before = ArrayRef<Value>(scalars).take_front(candidate.scalars);
     if (!candidate.isLinear ||
@@ -232,31 +243,45 @@ LogicalResult UpdateSearch::findGradient(LiftedUpdate &update) {
     update.gradient = candidate.value;
     llvm::SetVector<Value> distinct(before.begin(), before.end());
     update.localScalars = distinct.takeVector();
-    return verifyGradient(update);
+    return true;
   }
+  ends.append(scalars);
+  return false;
+}
+
+LogicalResult UpdateSearch::findGradient(LiftedUpdate &update) {
+  SmallVector<Value> ends;
+  if (chooseGradient(update, ends))
+    return verifyGradient(update);
+  if (findMatrixWithStates(update))
+    return success();
   InFlightDiagnostic error =
       emitError(update.parameter.write.getLoc())
       << "parameter '" << update.parameter.state.getSymName()
       << "': its new value depends on the batch otherwise than through one value that is linear in "
          "the gradient, so no mean over ranks gives the update of the whole batch";
-  ends.append(scalars);
   for (Value value : ends)
     error.attachNote(value.getLoc()) << "each rank computes its own " << describe(value);
   return error;
 }
 
-/// Fails if the update begins before what was found: with nodes that mix elements.
-LogicalResult UpdateSearch::verifyGradient(LiftedUpdate &update) const {
-  std::optional<NonlinearCut> cut = findNonlinearCut(
-      update.gradient, [&](Value value) { return isLocal(value); },
+std::optional<NonlinearCut> UpdateSearch::findCut(Value gradient) const {
+  return findNonlinearCut(
+      gradient, [&](Value value) { return isLocal(value); },
       [&](Value value) { return isLocal(value) && isForward(value); },
       [&](Value value) { return ofState.contains(value); });
-  if (!cut)
+}
+
+/// Fails if the update begins before what was found: with nodes that mix elements, other than those
+/// of a step of a matrix.
+LogicalResult UpdateSearch::verifyGradient(LiftedUpdate &update) {
+  std::optional<NonlinearCut> cut = findCut(update.gradient);
+  if (!cut || findMatrixStep(update))
     return success();
   return emitError(update.parameter.write.getLoc())
          << "parameter '" << update.parameter.state.getSymName()
-         << "': expected an update that is elementwise, or scaled by norms of whole tensors, so "
-            "that ranks can update shards; "
+         << "': expected an update that is elementwise, apart from norms of whole tensors and from "
+            "what computes the step of a matrix of one value that is elementwise in the gradient; "
          << cut->node.describe() << " combines elements of " << describe(cut->value);
 }
 
@@ -296,7 +321,7 @@ LogicalResult UpdateSearch::collect(const LiftedUpdate &update, NodeSearch &sear
 
 LogicalResult UpdateSearch::collectNodes(LiftedUpdate &update) {
   NodeSearch first;
-  first.own.insert(update.gradient);
+  first.own.insert(update.change());
   for (CarriedState &state : update.states)
     first.own.insert(state.read.getResult());
   if (update.parameter.read)
@@ -322,7 +347,7 @@ LogicalResult UpdateSearch::collectNodes(LiftedUpdate &update) {
     return failure();
   update.nodes = std::move(first.nodes);
   update.scalars = scalars.takeVector();
-  return success();
+  return update.matrix ? collectDirection(update) : success();
 }
 
 /// Gives states that no parameter's new value depends on, such as an average of weights, to the
@@ -334,7 +359,7 @@ void UpdateSearch::adoptFollowers(MutableArrayRef<LiftedUpdate> updates) {
       ownerOf[update.parameter.read.getResult()] = &update;
     for (CarriedState &state : update.states)
       ownerOf[state.read.getResult()] = &update;
-    ownerOf[update.gradient] = &update;
+    ownerOf[update.change()] = &update;
   }
   for (auto &[symbol, entry] : carried) {
     if (owned.contains(symbol) || !entry.read || isScalar(entry.read.getResult()))
@@ -391,7 +416,7 @@ FailureOr<LiftedStep> UpdateSearch::run() {
     result.updates.emplace_back().parameter = entry;
   }
   for (LiftedUpdate &update : result.updates) {
-    addStates(update);
+    addStates(update.parameter.write.getValue(), update.states);
     if (failed(findGradient(update)))
       return failure();
     gradients.insert(update.gradient);

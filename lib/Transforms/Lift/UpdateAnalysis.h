@@ -28,11 +28,25 @@ struct LayerRatio {
   llvm::SmallVector<onnx::NodeOp> directionNodes; ///< between new states and the direction
 };
 
-/// The update of one parameter, elementwise from a gradient.
+/// What makes the step of a whole matrix of its gradient, as Muon does. A direction follows element
+/// by element from gradient and states. The step, of which the elements of the parameter follow one
+/// by one, is computed from the direction alone, by any nodes.
+struct MatrixStep {
+  mlir::Value direction, step;                    ///< of the parameter's shape
+  llvm::SmallVector<onnx::NodeOp> nodes;          ///< between both, in order
+  llvm::SmallVector<CarriedState, 1> states;      ///< of the direction
+  llvm::SmallVector<onnx::NodeOp> directionNodes; ///< of the direction and the new states, in order
+  llvm::SmallVector<mlir::Value> scalars;         ///< that these read
+};
+
+/// The update of one parameter, elementwise from a gradient or the step of a matrix.
 struct LiftedUpdate {
   CarriedState parameter;
   llvm::SmallVector<CarriedState, 2> states; ///< in the order in which the update reads them
   mlir::Value gradient;                      ///< of the rank's own part of the batch
+  std::optional<MatrixStep> matrix;
+  /// The value that the elementwise update reads.
+  mlir::Value change() const { return matrix ? matrix->step : gradient; }
   /// Values of one element between the gradient and the new values that differ between ranks until
   /// norms are computed together.
   llvm::SmallVector<mlir::Value> localScalars;

@@ -3,6 +3,7 @@
 #ifndef LIB_TRANSFORMS_LIFT_UPDATESEARCH_H
 #define LIB_TRANSFORMS_LIFT_UPDATESEARCH_H
 
+#include "GradientCut.h"
 #include "UpdateAnalysis.h"
 #include "UpdateNodes.h"
 
@@ -20,8 +21,10 @@ private:
   void markForward(mlir::Value loss);
   llvm::LogicalResult markLocal();
   CarriedState *carriedBy(ReadOp read);
-  void addStates(LiftedUpdate &update);
+  void addStates(mlir::Value next, llvm::SmallVectorImpl<CarriedState> &states);
   void collectRoots(const LiftedUpdate &update, llvm::SmallVectorImpl<mlir::Value> &roots) const;
+  void collectGradientRoots(const LiftedUpdate &update,
+                            llvm::SmallVectorImpl<mlir::Value> &roots) const;
   /// A value that could be the gradient.
   struct Candidate {
     mlir::Value value;
@@ -34,8 +37,15 @@ private:
   llvm::SmallVector<mlir::Value> searchGradient(const LiftedUpdate &update,
                                                 llvm::SmallVectorImpl<Candidate> &candidates,
                                                 llvm::SmallVectorImpl<mlir::Value> &scalars) const;
+  bool chooseGradient(LiftedUpdate &update, llvm::SmallVectorImpl<mlir::Value> &ends) const;
   llvm::LogicalResult findGradient(LiftedUpdate &update);
-  llvm::LogicalResult verifyGradient(LiftedUpdate &update) const;
+  llvm::LogicalResult verifyGradient(LiftedUpdate &update);
+  std::optional<NonlinearCut> findCut(mlir::Value gradient) const;
+  mlir::Value findDirection(mlir::Value step) const;
+  bool findMatrixStep(LiftedUpdate &update);
+  bool findMatrixWithStates(LiftedUpdate &update);
+  bool collectMatrixNodes(MatrixStep &matrix) const;
+  llvm::LogicalResult collectDirection(LiftedUpdate &update);
   mlir::Value normOf(onnx::NodeOp node) const;
   llvm::LogicalResult findLayerRatio(LiftedUpdate &update);
   /// Norms of gradients, and the nodes between them and values of one element.

@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Analysis/StepOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -73,6 +74,11 @@ struct Bucket {
 /// others.
 inline llvm::ArrayRef<BucketState> ownStates(const Bucket &bucket, UpdateOp update) {
   return llvm::ArrayRef(bucket.states).take_front(update.getStates().size());
+}
+
+/// The launch that computes from the gradient what `update` applies, or null.
+inline LaunchOp stepOf(UpdateOp update) {
+  return throughReshapes(update.getGradient()).getDefiningOp<LaunchOp>();
 }
 
 /// Buckets by their number, with the step's reads, gradients and updates of

@@ -66,18 +66,23 @@ Value GradientPartitioner::launchDirection(OpBuilder &builder, const Bucket &buc
   for (const BucketState &state : states)
     inputs.push_back(
         inEpilogue(ReadOp::create(builder, loc, state.typeOf(slice), symbolOf(state))));
-  SmallVector<Type> results(ValueRange(inputs).getTypes());
-  results.push_back(slice.clone(builder.getF32Type()));
   inputs.push_back(gradient);
+  for (auto [input, like] : llvm::zip(inputs, first.getInputs()))
+    input = inRows(builder, input, cast<ShapedType>(like.getType()));
+  SmallVector<Type> results(ValueRange(inputs).drop_back().getTypes());
+  results.push_back(cast<RankedTensorType>(inputs.back().getType()).clone(builder.getF32Type()));
   llvm::append_range(inputs, first.getInputs().drop_front(states.size() + 1));
   auto launch = inEpilogue(
       LaunchOp::create(builder, loc, results, first.getKernelAttr(), inputs, first.getCondition()));
   launch->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".direction"));
   launch.setUpdates(bucket.name);
   launch.setGradient(states.size());
+  auto listed = [&](Value value, RankedTensorType type) {
+    return reshapeInEpilogue(builder, value, type);
+  };
   for (auto [state, value] : llvm::zip(states, launch.getResults()))
-    inEpilogue(WriteOp::create(builder, loc, symbolOf(state), value));
-  return launch.getResults().back();
+    inEpilogue(WriteOp::create(builder, loc, symbolOf(state), listed(value, state.typeOf(slice))));
+  return listed(launch.getResults().back(), slice.clone(builder.getF32Type()));
 }
 
 /// Removes the writes of the states that `launch` advances.
@@ -90,11 +95,13 @@ static void eraseWrites(LaunchOp launch) {
 /// Lets the launches behind `direction` read `whole`, of which the matrix begins at `start`.
 /// Returns what they read.
 static Value readMatrix(OpBuilder &builder, LaunchOp direction, Value whole, int64_t start) {
-  Operation *shaped = *direction.getResults().back().user_begin();
+  Value matrix = direction.getResults().back();
+  while (matrix.hasOneUse() && isReshape(*matrix.user_begin()))
+    matrix = (*matrix.user_begin())->getResult(0);
   auto view = inEpilogue(MemberOp::create(builder, direction.getLoc(),
-                                          cast<RankedTensorType>(shaped->getResult(0).getType()),
-                                          whole, builder.getI64IntegerAttr(start)));
-  shaped->getResult(0).replaceAllUsesWith(view.getResult());
+                                          cast<RankedTensorType>(matrix.getType()), whole,
+                                          builder.getI64IntegerAttr(start)));
+  matrix.replaceAllUsesWith(view.getResult());
   return view.getResult();
 }
 

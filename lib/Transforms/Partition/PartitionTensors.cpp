@@ -35,9 +35,7 @@ void GradientPartitioner::measureParameters(const Bucket &bucket) {
 }
 
 Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient) {
-  auto launchOf = [&](ParameterOp member) {
-    return table.updateOf(member).getGradient().getDefiningOp<LaunchOp>();
-  };
+  auto launchOf = [&](ParameterOp member) { return stepOf(table.updateOf(member)); };
   if (!launchOf(bucket.members.front()))
     return gradient;
   if (directionOf(bucket.members.front()))

@@ -31,8 +31,6 @@ private:
   SmallVector<Value> updateSlice(ArrayRef<Value> operands);
   SmallVector<Value> updateLayers(ArrayRef<Value> operands);
   Value rateBlocks(LaunchOp measured);
-  Value inRows(Value flat, ShapedType taken);
-  Value flat(Value blocks, RankedTensorType type);
 
   const Bucket &bucket;
   ArrayRef<BucketState> states; ///< of the update itself
@@ -82,32 +80,20 @@ SmallVector<Value> UpdatePartitioner::readOperands() {
   return operands;
 }
 
-/// `flat` as the rows that a kernel takes as an operand of type `taken`.
-Value UpdatePartitioner::inRows(Value flat, ShapedType taken) {
-  if (taken.getRank() == 1)
-    return flat;
-  auto type = cast<RankedTensorType>(flat.getType());
-  SmallVector<int64_t> shape(taken.getShape());
-  shape.front() = type.getNumElements() / ShapedType::getNumElements(taken.getShape().drop_front());
-  SmallVector<ReassociationIndices> groups{llvm::to_vector<2>(llvm::seq<int64_t>(shape.size()))};
-  return inEpilogue(tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), flat, groups));
-}
-
 /// A kernel of states with codes takes rows, each a block of elements.
 SmallVector<Value> UpdatePartitioner::updateSlice(ArrayRef<Value> operands) {
   SmallVector<Value> inputs(operands);
   inputs.push_back(gradient);
   for (auto [input, type] : llvm::zip(inputs, kernel.getArgumentTypes()))
-    input = inRows(input, cast<ShapedType>(type));
+    input = inRows(builder, input, cast<ShapedType>(type));
   const SmallVector<Type> types(ValueRange(inputs).drop_back().getTypes());
   llvm::append_range(inputs, first.getScalars());
   LaunchOp op = launch(first.getKernelAttr(), types, inputs);
-  if (!first.getGradient().getDefiningOp<LaunchOp>()) // which would take it
+  if (!stepOf(first)) // which would take it
     takesGradient(op, operands.size());
   SmallVector<Value> results(op.getResults());
   for (auto [result, operand] : llvm::zip_equal(results, operands))
-    if (result.getType() != operand.getType())
-      result = flat(result, cast<RankedTensorType>(operand.getType()));
+    result = reshapeInEpilogue(builder, result, cast<RankedTensorType>(operand.getType()));
   return results;
 }
 
@@ -140,12 +126,6 @@ Value UpdatePartitioner::rateBlocks(LaunchOp measured) {
              : inEpilogue(OwnSliceOp::create(builder, loc, own, whole, bucket.group)).getResult();
 }
 
-Value UpdatePartitioner::flat(Value blocks, RankedTensorType type) {
-  SmallVector<ReassociationIndices> groups{
-      llvm::to_vector<2>(llvm::seq<int64_t>(cast<RankedTensorType>(blocks.getType()).getRank()))};
-  return inEpilogue(tensor::CollapseShapeOp::create(builder, loc, type, blocks, groups));
-}
-
 /// Advances the states, measures each tensor, then applies the direction.
 SmallVector<Value> UpdatePartitioner::updateLayers(ArrayRef<Value> operands) {
   SmallVector<Value> rows =
@@ -172,7 +152,7 @@ SmallVector<Value> UpdatePartitioner::updateLayers(ArrayRef<Value> operands) {
   SmallVector<Value> results(op.getResults());
   llvm::append_range(results, measured.getResults().drop_back(2));
   for (auto [result, operand] : llvm::zip_equal(results, operands))
-    result = flat(result, cast<RankedTensorType>(operand.getType()));
+    result = reshapeInEpilogue(builder, result, cast<RankedTensorType>(operand.getType()));
   return results;
 }
 
@@ -203,7 +183,7 @@ LogicalResult partitionUpdate(func::FuncOp step, const BucketTable &table, const
                                 << " as for the other parameters of " << bucket.name;
   }
   Operation *at = table.updateOf(bucket.members.back());
-  if (first.getGradient().getDefiningOp<LaunchOp>()) // behind the steps of all members
+  if (stepOf(first)) // behind the steps of all members
     at = gradient.getDefiningOp()->getNextNode();
   UpdatePartitioner(step, bucket, first, table.kernelOf(first), at, gradient).run();
   return success();

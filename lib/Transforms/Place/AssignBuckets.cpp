@@ -35,6 +35,9 @@ public:
       positions[&op] = position++;
       if (auto update = dyn_cast<UpdateOp>(op))
         updates[update.getParameterAttr().getAttr()] = numberOf(update);
+      if (auto gradient = dyn_cast<GradientOp>(op))
+        if (LaunchOp direction = directionOf(gradient))
+          directions[gradient.getParameterAttr().getAttr()] = direction.getKernelAttr();
     }
     for (auto &[symbol, use] : uses)
       if (!use.forward.empty())
@@ -78,12 +81,28 @@ public:
   }
 
 private:
+  /// The launch that computes the direction of `gradient` if an optimizer of matrices updates its
+  /// parameter, or null.
+  static LaunchOp directionOf(GradientOp gradient) {
+    SmallVector<Operation *> users(gradient->getUsers());
+    while (!users.empty()) {
+      Operation *user = users.pop_back_val();
+      if (user->hasAttr(kDirectionAttr))
+        return cast<LaunchOp>(user);
+      if (isReshape(user))
+        llvm::append_range(users, user->getUsers());
+    }
+    return {};
+  }
+
   /// A number for each type, by first use: reproducible, unlike a pointer.
   uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
 
-  /// A number for each way to update: kernel and scalars.
+  /// A number for each way to update: kernels and scalars.
   uint64_t numberOf(UpdateOp update) {
-    std::vector<const void *> key{update.getKernelAttr().getAsOpaquePointer()};
+    std::vector<const void *> key{
+        update.getKernelAttr().getAsOpaquePointer(),
+        directions.lookup(update.getParameterAttr().getAttr()).getAsOpaquePointer()};
     for (Value scalar : update.getScalars())
       key.push_back(scalar.getAsOpaquePointer());
     return waysToUpdate.try_emplace(std::move(key), waysToUpdate.size() + 1).first->second;
@@ -107,6 +126,8 @@ private:
   llvm::DenseMap<Type, uint64_t> numbers;
   std::map<std::vector<const void *>, uint64_t> waysToUpdate; // only looked up, never walked
   llvm::DenseMap<StringAttr, uint64_t> updates;
+  /// Of parameters that an optimizer of matrices updates: the kernels of their directions.
+  llvm::DenseMap<StringAttr, FlatSymbolRefAttr> directions;
 };
 
 /// Buckets become symbols, whose names contain their numbers.

@@ -54,7 +54,6 @@ public:
 private:
   /// Whether `value` is a value of forward that is offloaded until backward reads it.
   bool isSaved(Value value) const { return saved.contains(throughReshapes(value)); }
-  bool mayRunOnHost(LaunchOp launch) const;
   bool belongsToHost(LaunchOp launch);
   void visitLaunch(LaunchOp launch);
   void splitReads();
@@ -72,12 +71,6 @@ private:
 };
 
 } // namespace
-
-/// Whether the cores of the host have code for `launch`; in a program for GPUs, clones do.
-bool Inserter::mayRunOnHost(LaunchOp launch) const {
-  return !step->getParentOp()->hasAttr(kDeviceAttr) ||
-         symbols.lookup(hostKernelName(launch.getKernel()));
-}
 
 /// Whether `launch` works in place on state of another tier, or reads nothing large from the
 /// device.
@@ -100,7 +93,8 @@ bool Inserter::belongsToHost(LaunchOp launch) {
 
 void Inserter::visitLaunch(LaunchOp launch) {
   auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-  const Tier tier = mayRunOnHost(launch) && belongsToHost(launch) ? Tier::Host : Tier::Device;
+  const Tier tier =
+      mayRunOnHost(launch, symbols) && belongsToHost(launch) ? Tier::Host : Tier::Device;
   if (tier == Tier::Host) {
     launch.setHost(true);
     if (auto clone = symbols.lookup<func::FuncOp>(hostKernelName(launch.getKernel()))) {

@@ -21,11 +21,14 @@ using namespace zero;
 
 namespace {
 
-/// An update with its operands and the users of its results, to be moved after an op.
+/// A launch that takes a gradient, to be moved after an op.
 struct Movable {
   LaunchOp update;
   Operation *behind = nullptr;
-  llvm::SetVector<Operation *> ops; ///< of the epilogue
+  /// Of the epilogue: the launch, what follows from it on the host, and the operands of these ops.
+  llvm::SetVector<Operation *> ops;
+  /// All else that follows from the launch: the device would wait for the host.
+  llvm::SetVector<Operation *> late;
 };
 
 class Overlapper {
@@ -39,9 +42,11 @@ private:
   bool isOffloaded(LaunchOp update) const;
   Operation *collect(Movable &movable);
   Operation *collectInputs(Operation *op, Movable &movable, bool ofGradient);
-  bool collectResults(Movable &movable);
+  bool movesWith(Operation *op, const Movable &movable) const;
+  Operation *collectResults(Movable &movable) const;
   Operation *lastReader(StringRef bucket);
-  void move(const Movable &movable, Operation *&at);
+  bool collectLate(Movable &movable);
+  void move(ArrayRef<Operation *> moving, Operation *&at);
 
   ModuleOp module;
   func::FuncOp step;
@@ -81,7 +86,7 @@ Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool ofGra
   const std::optional<uint64_t> gradient = reader ? reader.getGradient() : std::nullopt;
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     Operation *producer = operand.getDefiningOp();
-    if (!producer || producer->hasTrait<OpTrait::ConstantLike>())
+    if (!producer || producer->hasTrait<OpTrait::ConstantLike>() || movable.ops.contains(producer))
       continue;
     const bool isGradient = ofGradient || gradient == index;
     if (!isIn(producer, Segment::Epilogue)) {
@@ -93,7 +98,7 @@ Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool ofGra
     }
     const bool passesGradient = isGradient && (reduces(producer) || isView(producer));
     auto launch = dyn_cast<LaunchOp>(producer);
-    if (!passesGradient && !isa<ReadOp>(producer) && !isView(producer) &&
+    if (!passesGradient && !isa<ReadOp, ReserveOp>(producer) && !isView(producer) &&
         !(launch && !launch.getCondition()))
       return producer;
     if (Operation *stays = collectInputs(producer, movable, passesGradient))
@@ -103,16 +108,62 @@ Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool ofGra
   return nullptr;
 }
 
-/// Collects the users of the updated values. Returns false if there are users other than writes.
-bool Overlapper::collectResults(Movable &movable) {
+/// Whether a user of what was collected is a write, a view, a gather of new parameters, or a launch
+/// that the host runs as well, since it reads nothing else of any size. A launch under a condition
+/// is of one rank, but all ranks have a place for its result: it stays where that is used.
+bool Overlapper::movesWith(Operation *op, const Movable &movable) const {
+  if (isView(op) || isa<WriteOp>(op) || (gathers(op) && !isFetch(op)))
+    return true;
+  auto launch = dyn_cast<LaunchOp>(op);
+  return launch && !launch.getCondition() && mayRunOnHost(launch, symbols) &&
+         llvm::all_of(launch.getInputs(), [&](Value input) {
+           Operation *producer = input.getDefiningOp();
+           const bool isSmall = cast<RankedTensorType>(input.getType()).getRank() == 0;
+           return movable.ops.contains(producer) ||
+                  (isSmall && (!producer || !isIn(producer, Segment::Epilogue)));
+         });
+}
+
+/// Whether `value` is written to a state.
+static bool isWritten(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<WriteOp>(user) || (isView(user) && isWritten(user->getResult(0)));
+  });
+}
+
+/// Collects what follows from the update on the host, and of other ops, such as launches of the
+/// step of a matrix on the device, the first. These come behind all updates, and must not read the
+/// new state: of a disk it would occupy the host until then. Returns one that does, or null.
+Operation *Overlapper::collectResults(Movable &movable) const {
   SmallVector<Operation *> work{movable.update};
   while (!work.empty())
-    for (Operation *user : work.pop_back_val()->getUsers()) {
-      if (!isView(user) && !isa<WriteOp>(user) && !gathers(user))
-        return false;
-      if (movable.ops.insert(user))
-        work.push_back(user);
-    }
+    for (Value result : work.pop_back_val()->getResults())
+      for (Operation *user : result.getUsers()) {
+        if (movesWith(user, movable)) {
+          if (movable.ops.insert(user))
+            work.push_back(user);
+        } else if (isWritten(result)) {
+          return user;
+        } else {
+          movable.late.insert(user);
+        }
+      }
+  movable.late.remove_if([&](Operation *op) { return movable.ops.contains(op); });
+  return nullptr;
+}
+
+/// Completes `movable.late`. Returns false if it needs all gradients.
+bool Overlapper::collectLate(Movable &movable) {
+  Movable all = movable;
+  for (size_t index = 0; index < movable.late.size(); ++index) {
+    Operation *op = movable.late[index];
+    all.ops.insert(op);
+    movable.late.insert_range(op->getUsers());
+  }
+  for (Operation *op : movable.late)
+    if (!isIn(op, Segment::Epilogue) || collectInputs(op, all, false))
+      return false;
+  movable.late = all.ops;
   return true;
 }
 
@@ -143,17 +194,19 @@ Operation *Overlapper::collect(Movable &movable) {
   if (Operation *stays = collectInputs(update, movable, false))
     return stays;
   movable.ops.insert(update);
-  if (!movable.behind || !collectResults(movable))
+  if (!movable.behind)
     return update;
+  if (Operation *stays = collectResults(movable))
+    return stays;
   if (Operation *reader = lastReader(*update.getUpdates());
       reader && positions[reader] > positions[movable.behind])
     movable.behind = reader;
   return nullptr;
 }
 
-/// Moves behind `at`, which becomes the last op moved.
-void Overlapper::move(const Movable &movable, Operation *&at) {
-  SmallVector<Operation *> ops(movable.ops.begin(), movable.ops.end());
+/// Moves ops behind `at`, which becomes the last op moved.
+void Overlapper::move(ArrayRef<Operation *> moving, Operation *&at) {
+  SmallVector<Operation *> ops(moving);
   llvm::sort(ops, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
   for (Operation *op : ops) {
     if (!moved.insert(op).second)
@@ -184,8 +237,14 @@ SmallVector<std::pair<LaunchOp, Operation *>> Overlapper::run() {
   for (const Movable &each : movable) {
     if (each.behind != behind)
       at = behind = each.behind;
-    move(each, at);
+    move(each.ops.getArrayRef(), at);
   }
+  // In the order of the epilogue, which is that of all ranks.
+  SmallVector<Operation *> late;
+  for (Movable &each : movable)
+    if (collectLate(each))
+      llvm::append_range(late, each.late);
+  move(late, at);
   return stay;
 }
 

@@ -24,6 +24,11 @@ bool isFetch(Operation *op) {
   return link == planning::Link::HostToDevice || link == planning::Link::DiskRead;
 }
 
+bool mayRunOnHost(LaunchOp launch, const SymbolTable &symbols) {
+  return !launch->getParentOfType<ModuleOp>()->hasAttr(kDeviceAttr) ||
+         symbols.lookup(hostKernelName(launch.getKernel()));
+}
+
 void scheduleInLastMicroBatch(Operation *op, int64_t microBatches) {
   const bool runs = isa<WriteOp, LaneOpInterface>(op);
   setSchedule(

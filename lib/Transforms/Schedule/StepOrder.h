@@ -19,6 +19,9 @@ bool hasNoCommand(mlir::Operation *op);
 /// device. It may begin as soon as its operand is available.
 bool isFetch(mlir::Operation *op);
 
+/// Whether the cores of the host have code for `launch`; in a program for GPUs, clones do.
+bool mayRunOnHost(LaunchOp launch, const mlir::SymbolTable &symbols);
+
 /// Schedules `op` of the epilogue in the last of the micro-batches; an op without a command belongs
 /// to each of them.
 void scheduleInLastMicroBatch(mlir::Operation *op, int64_t microBatches);

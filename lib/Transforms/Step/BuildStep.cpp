@@ -3,6 +3,7 @@
 #include "StepUpdates.h"
 #include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Transforms/Step/Passes.h"
@@ -97,6 +98,23 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     return other;
   }
 
+  /// The ops that run once, at the end. Those that depend on sums of gradients do, also if a pass
+  /// has rewritten nodes of the update.
+  static SmallVector<Operation *> collectEpilogue(Block &block) {
+    SmallVector<Operation *> epilogue;
+    for (Operation &op : block.without_terminator()) {
+      const bool followsSums = llvm::any_of(op.getOperands(), [](Value operand) {
+        Operation *producer = operand.getDefiningOp();
+        return producer && (isa<GradientOp>(producer) || isIn(producer, Segment::Epilogue));
+      });
+      if (followsSums)
+        setSegment(&op, Segment::Epilogue);
+      if (isIn(&op, Segment::Epilogue))
+        epilogue.push_back(&op);
+    }
+    return epilogue;
+  }
+
   /// Completes a step that has its own updates.
   LogicalResult runWholeStep(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
     Block &block = step.getBody().front();
@@ -106,10 +124,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     if (nonFinite == NonFinite::Skip)
       return module.emitError("the model has its own update, which always counts its step: "
                               "expected --nonfinite=stop");
-    SmallVector<Operation *> epilogue;
-    for (Operation &op : block)
-      if (isIn(&op, Segment::Epilogue))
-        epilogue.push_back(&op);
+    SmallVector<Operation *> epilogue = collectEpilogue(block);
     if (failed(returnMeanLoss(step)))
       return failure();
     accumulateMicroBatches(module, step, microBatches);
@@ -119,6 +134,9 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     for (auto update : step.getBody().getOps<UpdateOp>())
       if (factor.factor)
         update.getScalarsMutable()[0].set(factor.factor);
+    for (auto launch : step.getBody().getOps<LaunchOp>())
+      if (factor.factor && launch->hasAttr(kDirectionAttr))
+        launch->replaceUsesOfWith(options.share, factor.factor);
     // After the mean of the loss and the factor, which were added at the end.
     for (Operation *op : epilogue)
       op->moveBefore(block.getTerminator());
@@ -154,7 +172,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     StatePrecision precision;
     std::string error = precision.parse(statePrecision);
     if (error.empty())
-      error = precision.check(groups->optimizer(0));
+      error = precision.check(groups->optimizers());
     if (!error.empty())
       return module.emitError(error);
     StepUpdates updates(module, step, *groups, matrices, schedule, precision, masterWeights);

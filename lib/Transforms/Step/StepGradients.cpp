@@ -11,12 +11,35 @@
 #include "dialects/Zero/EmittedAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 
 namespace zero {
+
+Value reshapeInEpilogue(OpBuilder &builder, Value value, RankedTensorType type) {
+  auto own = cast<RankedTensorType>(value.getType());
+  if (own == type)
+    return value;
+  if (own.getRank() != 1 && type.getRank() != 1)
+    value = reshapeInEpilogue(builder, value, own.clone(ArrayRef<int64_t>(own.getNumElements())));
+  Location loc = value.getLoc();
+  own = cast<RankedTensorType>(value.getType());
+  SmallVector<ReassociationIndices> all{
+      llvm::to_vector<2>(llvm::seq<int64_t>(std::max(own.getRank(), type.getRank())))};
+  if (type.getRank() == 1)
+    return inEpilogue(tensor::CollapseShapeOp::create(builder, loc, type, value, all)).getResult();
+  return inEpilogue(tensor::ExpandShapeOp::create(builder, loc, type, value, all)).getResult();
+}
+
+Value inRows(OpBuilder &builder, Value value, ShapedType taken) {
+  auto own = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(taken.getShape());
+  shape.front() = own.getNumElements() / ShapedType::getNumElements(taken.getShape().drop_front());
+  return reshapeInEpilogue(builder, value, own.clone(shape));
+}
 
 std::string freeName(const SymbolTable &symbols, StringRef name) {
   std::string free = name.str();

@@ -165,9 +165,11 @@ StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef
   DataAttr data = init ? DataAttr() : parameter.getDataAttr();
   FloatAttr splat = init ? after.getF64FloatAttr(*init) : parameter.getSplatAttr();
   RandomAttr random = init ? RandomAttr() : parameter.getRandomAttr();
-  return StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
-                         FlatSymbolRefAttr::get(parameter.getSymNameAttr()), type, data, splat,
-                         /*required=*/false, random);
+  auto state = StateOp::create(after, parameter.getLoc(), Role::Optimizer, name,
+                               FlatSymbolRefAttr::get(parameter.getSymNameAttr()), type, data,
+                               splat, /*required=*/false, random);
+  symbols.insert(state);
+  return state;
 }
 
 /// The master of `parameter` and the states of its optimizer. One with codes is two states: the
@@ -198,6 +200,18 @@ void StepUpdates::addStates(ParameterOp parameter, const Optimizer &optimizer,
     own.setBlocksAttr(BlocksAttr::get(parameter->getContext(), stored.bits, stored.block,
                                       stored.map, cast<FlatSymbolRefAttr>(states.back())));
   }
+}
+
+/// Of the symbols that addStates() adds for an optimizer of matrices, those of the states that its
+/// direction advances: the last ones.
+static ArrayRef<Attribute> directionStates(const Optimizer &optimizer, const UpdateForm &form,
+                                           ArrayRef<Attribute> states) {
+  const size_t others = optimizer.states().size() - optimizer.numDirectionStates();
+  size_t symbols = form.hasMaster() + others;
+  if (!form.states.empty())
+    symbols += llvm::count_if(ArrayRef(form.states).take_front(others),
+                              [](const StateForm &state) { return state.hasCodes(); });
+  return states.drop_front(symbols);
 }
 
 void StepUpdates::remarkPrecision() {
@@ -286,7 +300,7 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
   SmallVector<Attribute> states;
   addStates(parameter, optimizer, form, states);
   if (optimizer.isOfMatrices()) {
-    auto own = llvm::map_to_vector(ArrayRef(states).take_back(optimizer.numDirectionStates()),
+    auto own = llvm::map_to_vector(directionStates(optimizer, form, states),
                                    [](Attribute state) { return cast<FlatSymbolRefAttr>(state); });
     states.pop_back_n(own.size());
     change = addMatrixStep(gradient, parameter, own, group, form, factor);

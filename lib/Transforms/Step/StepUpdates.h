@@ -53,11 +53,6 @@ private:
   mlir::Value addMatrixStep(GradientOp gradient, ParameterOp parameter,
                             llvm::ArrayRef<mlir::FlatSymbolRefAttr> states, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
-  mlir::Value addDirection(GradientOp gradient, llvm::ArrayRef<mlir::FlatSymbolRefAttr> states,
-                           mlir::func::FuncOp kernel, unsigned group, const GradientFactor &factor);
-
-  /// See kDirectionAttr.
-  mlir::ArrayAttr collectingKernels(bool haveConditions);
 
   struct Kernels {
     unsigned group;
@@ -87,7 +82,7 @@ private:
   };
   MatrixKernels &matrixKernelsFor(unsigned group, const UpdateForm &form);
   std::vector<MatrixKernels> matrixKernels;
-  mlir::ArrayAttr collecting; ///< null before the first direction
+  mlir::ArrayAttr collecting; ///< see kDirectionAttr; null before the first direction
   std::vector<Kernels> kernels;
   std::vector<TensorKernel> tensorKernels;
   /// That sum squares of parameters, by element type, and their sums.

@@ -103,9 +103,10 @@ module attributes {zero.whole_step} {
 
 // -----
 
-// Rows of the gradient are normalized, so an element of the update depends on its row.
+// Rows of the gradient are normalized by a state that has one element for each row.
 module attributes {zero.whole_step} {
   zero.state constant @w : tensor<4x2xf32> {splat = 1.0}
+  zero.state constant @rows : tensor<4x1xf32> {splat = 0.0}
   func.func @step(%x: tensor<8x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
     %w = zero.read @w : tensor<4x2xf32>
     %axes = arith.constant dense<[0, 1]> : tensor<2xi64>
@@ -117,9 +118,12 @@ module attributes {zero.whole_step} {
     %g = onnx.node "MatMul"(%xt, %y) {} opset 18 node "g" : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
     %q = onnx.node "Mul"(%g, %g) {} opset 18 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
     %r = onnx.node "ReduceMean"(%q, %one) {keepdims = 1 : i64} opset 18 : (tensor<4x2xf32>, tensor<1xi64>) -> tensor<4x1xf32>
-    %d = onnx.node "Div"(%g, %r) {} opset 18 node "scaled" : (tensor<4x2xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+    %old = zero.read @rows : tensor<4x1xf32>
+    %sum = onnx.node "Add"(%old, %r) {} opset 18 : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+    zero.write @rows, %sum : tensor<4x1xf32>
+    %d = onnx.node "Div"(%g, %sum) {} opset 18 node "scaled" : (tensor<4x2xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
     %n = onnx.node "Sub"(%w, %d) {} opset 18 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
-    // expected-error@+1 {{parameter 'w': expected an update that is elementwise, or scaled by norms of whole tensors, so that ranks can update shards; Div node 'scaled' combines elements of MatMul node 'g'}}
+    // expected-error@+1 {{parameter 'w': expected an update that is elementwise, apart from norms of whole tensors and from what computes the step of a matrix of one value that is elementwise in the gradient; Div node 'scaled' combines elements of MatMul node 'g'}}
     zero.write @w, %n : tensor<4x2xf32>
     return %loss : tensor<f32>
   }
@@ -127,7 +131,8 @@ module attributes {zero.whole_step} {
 
 // -----
 
-// The gradient is multiplied by itself, as in Muon. The last product is linear in neither operand.
+// The step is a product of the gradient, as in Muon, but with the parameter, of which ranks may have
+// shards.
 module attributes {zero.whole_step} {
   zero.state constant @w : tensor<4x2xf32> {splat = 1.0}
   func.func @step(%x: tensor<8x4xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.binding = "loss"}) {
@@ -139,7 +144,7 @@ module attributes {zero.whole_step} {
         : (tensor<8x2xf32>, tensor<2xi64>) -> tensor<f32>
     %xt = onnx.node "Transpose"(%x) {perm = array<i64: 1, 0>} opset 18 : (tensor<8x4xf32>) -> tensor<4x8xf32>
     %g = onnx.node "MatMul"(%xt, %y) {} opset 18 node "g" : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
-    %gt = onnx.node "Transpose"(%g) {perm = array<i64: 1, 0>} opset 18 : (tensor<4x2xf32>) -> tensor<2x4xf32>
+    %gt = onnx.node "Transpose"(%w) {perm = array<i64: 1, 0>} opset 18 : (tensor<4x2xf32>) -> tensor<2x4xf32>
     %s = onnx.node "MatMul"(%gt, %g) {} opset 18 node "square" : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
     %o = onnx.node "MatMul"(%g, %s) {} opset 18 node "cube" : (tensor<4x2xf32>, tensor<2x2xf32>) -> tensor<4x2xf32>
     %n = onnx.node "Sub"(%w, %o) {} opset 18 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>

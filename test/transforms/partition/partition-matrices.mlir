@@ -1,8 +1,8 @@
 // Two ranks own one of two matrices of a shape each: a rank makes the step of its slice, and gathers
-// only parameters. Slices of three ranks cut them: directions are gathered, the owner of a matrix
+// only parameters. Slices of four ranks cut them: directions are gathered, the owner of a matrix
 // makes its step, and a reduction takes it to the slices.
 // RUN: zero-opt %s --zero-build-step="optimizer=muon settings=ns-steps=1 matrix-params=a,b" --zero-place-state="stage=2 ranks=2" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s --check-prefix=OWN
-// RUN: zero-opt %s --zero-build-step="optimizer=muon settings=ns-steps=1 matrix-params=a,b" --zero-place-state="stage=2 ranks=3" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s --check-prefix=ALL
+// RUN: zero-opt %s --zero-build-step="optimizer=muon settings=ns-steps=1 matrix-params=a,b" --zero-place-state="stage=2 ranks=4" --zero-assign-buckets --zero-partition-step --zero-verify-partition | FileCheck %s --check-prefix=ALL
 
 zero.parameter @a : tensor<16x8xf32> {data = #zero.data<"m.onnx", 0, 512>}
 zero.parameter @b : tensor<16x8xf32> {data = #zero.data<"m.onnx", 512, 512>}

@@ -98,6 +98,18 @@ TEST(PlanOwners, PutsMatricesOfDifferentShapesIntoEqualSlices) {
   EXPECT_NEAR(double(shares.stored), shares.even, 1e-6);
 }
 
+TEST(PlanOwners, PadsWhatSlicesWouldCut) {
+  // Two of 3, 1, 4 and 4 units: those of 4 fill slices, and those of 3 and 1 leave 4 units empty.
+  // If slices cut them, all of their 8 units would be exchanged once more.
+  const Shares shares = plan(gpt2(2, 64), 4);
+  EXPECT_EQ(shares.numGrouped, 8U);
+  EXPECT_NEAR(double(shares.stored), 7 * 64 * 64, 1e-6);
+  EXPECT_NEAR(shares.most, 7. / 6 * shares.mean, 1e-6 * shares.mean);
+  // A group is padded by half of its elements at most: slices of 4 units on eight ranks are not.
+  const Shares more = plan(gpt2(1, 64), 8);
+  EXPECT_EQ(more.numGrouped, 0U);
+}
+
 TEST(PlanOwners, BoundsBytesAndOperations) {
   for (int layers : {6, 12, 24, 48})
     for (int64_t ranks : {2, 3, 4, 5, 6, 7, 8, 12, 16}) {

@@ -21,8 +21,13 @@ def LiftUpdates : Pass<"zero-lift-updates", "::mlir::ModuleOp"> {
     values of counters. The learning rate is an input of one float that only updates read; the
     step then takes it as the scalar `learning_rate`. State of several elements whose new value
     does not depend on the batch is written once a step, from nodes in the epilogue. Other state
-    stays as it is: `zero-update-buffers` makes buffers of it. An update that is not elementwise, or
-    that depends on other values of the batch than the gradient, is an error that names the value.
+    stays as it is: `zero-update-buffers` makes buffers of it.
+
+    The update of a matrix may read a step that nodes of any kind compute from one direction, which
+    is elementwise in the gradient and in states. A launch with `zero.direction` then advances these
+    states, the nodes run once at the end, and the update reads their result, as that of an
+    optimizer of matrices does. Any other update that is not elementwise, or that depends on other
+    values of the batch than the gradient, is an error that names the value.
 
     ```mlir
     zero.state constant @w : tensor<8x4xf32> {required}                  // before

@@ -12,9 +12,16 @@ def OverlapUpdates : Pass<"zero-overlap-updates", "::mlir::ModuleOp"> {
     op of the micro-batch that its gradient, or a reader of its parameters, depends on. Over
     several micro-batches the update runs in the last one. So state is fetched, updated on the
     host and stored while backward runs, and no update is delayed (Fuyou, arXiv 2403.06504,
-    section 4.2). An update that depends on all gradients, for example through a clipped norm or
-    in a step that may be skipped, is not moved; a remark of category "offload" names the
-    dependency.
+    section 4.2).
+
+    Of an optimizer of matrices the launch that advances the states moves, with the launches that
+    the host runs on its result, such as the step of the rank's own matrix. What the device does
+    with these results comes behind all updates that were moved, since backward would wait for the
+    host. So do launches that a condition restricts to the owner of a matrix, because each rank has
+    a place for their results. The order of exchanges remains the same on all ranks.
+
+    An update that depends on all gradients, for example through a clipped norm or in a step that
+    may be skipped, is not moved; a remark of category "offload" names the dependency.
   }];
   let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
                         "emit no remarks, for programs that a planner tries">];

@@ -20,6 +20,13 @@ Op inEpilogue(Op op) {
   return op;
 }
 
+/// `value` in the shape of `type`, in the epilogue; by way of a list of its elements if both have
+/// several dimensions.
+mlir::Value reshapeInEpilogue(mlir::OpBuilder &builder, mlir::Value value,
+                              mlir::RankedTensorType type);
+/// `value` as a kernel takes it as an operand of type `taken`: a list, or rows of blocks.
+mlir::Value inRows(mlir::OpBuilder &builder, mlir::Value value, mlir::ShapedType taken);
+
 /// Adds to every gradient and micro-mean of `step` the kernels that accumulate `microBatches` of
 /// them; gradients become f32, or bf16 if `precision` is. Those of a gradient in bf16 are three:
 /// the last computes what the others round by. No effect for one micro-batch.
