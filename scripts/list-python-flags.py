@@ -29,8 +29,8 @@ from typing import Any, Literal, Sequence, TypedDict, Union
 Flag = namedtuple("Flag", "flag kind value meaning")
 _Path = Union[str, PathLike]
 '''
-# -o is `output`, and -v is `verbose`.
-LEFT_OUT = ("o", "v")
+# -o is `output`, and -v is `verbose`. With --prices nothing is compiled.
+LEFT_OUT = ("o", "v", "prices", "tokens")
 TYPES = {"switch": "bool", "integer": "int", "number": "float", "bytes": "Union[int, str]",
          "text": "_Path"}
 

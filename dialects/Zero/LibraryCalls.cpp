@@ -69,9 +69,12 @@ LogicalResult AttentionAttr::verify(EmitError emitError, AttentionDirection, int
                                     DenseI64ArrayAttr o, bool packed, DenseI64ArrayAttr offsets,
                                     FloatAttr, bool, int64_t, FloatAttr, bool, MaskKind padding,
                                     DenseI64ArrayAttr paddingStrides, MaskKind mask,
-                                    DenseI64ArrayAttr maskStrides) {
+                                    DenseI64ArrayAttr maskStrides, int64_t window, int64_t prefix,
+                                    bool, int64_t queryStride, int64_t keyStride) {
   if (groups < 1 || heads % groups != 0)
     return emitError() << "expected groups that divide " << heads << " heads, got " << groups;
+  if (window < 0 || prefix < 0 || queryStride < 0 || keyStride < 0)
+    return emitError() << "expected a window, a prefix and strides of segments of at least 0";
   if (failed(verifyLengths(
           emitError, {{"q_strides", q}, {"k_strides", k}, {"v_strides", v}, {"o_strides", o}}, 3)))
     return failure();
@@ -82,11 +85,12 @@ LogicalResult AttentionAttr::verify(EmitError emitError, AttentionDirection, int
 }
 
 int64_t AttentionAttr::countFlops() const {
-  int64_t seen = getQueries() * getKeys();
-  if (getCausal()) {
-    seen = 0;
-    for (int64_t query = 0; query < getQueries(); ++query)
-      seen += std::clamp<int64_t>(query + getCausalOffset() + 1, 0, getKeys());
+  int64_t seen = 0;
+  for (int64_t query = 0; query < getQueries(); ++query) {
+    const int64_t next = query + getCausalOffset() + 1;
+    const int64_t end = getCausal() ? std::max(next, getPrefix()) : getKeys();
+    const int64_t begin = getWindow() ? std::max<int64_t>(next - getWindow(), 0) : 0;
+    seen += std::max<int64_t>(std::min(end, getKeys()) - begin, 0);
   }
   const bool backward = getDirection() == AttentionDirection::Backward;
   const int64_t elements = (backward ? 3 : 1) * getWidth() + (backward ? 2 : 1) * getValueWidth();

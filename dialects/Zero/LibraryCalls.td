@@ -38,6 +38,7 @@ def Zero_MaskKind : I32EnumAttr<"MaskKind", "how an operand masks the scores of 
 }
 
 def Zero_Flag : DefaultValuedParameter<"bool", "false">;
+def Zero_CountOrNone : DefaultValuedParameter<"int64_t", "0">;
 
 class Zero_CallAttr<string name, string mnemonic, dag fields> :
     Zero_Attr<name, mnemonic, [DeclareAttrInterfaceMethods<Zero_CallAttrInterface, ["visitFields"]>]> {
@@ -101,7 +102,9 @@ def Zero_AttentionAttr : Zero_CallAttr<"Attention", "attention",
          "::mlir::DenseI64ArrayAttr":$offsets, "::mlir::FloatAttr":$scale, Zero_Flag:$causal,
          "int64_t":$causal_offset, "::mlir::FloatAttr":$fill, Zero_Flag:$guard,
          "::zero::MaskKind":$padding, "::mlir::DenseI64ArrayAttr":$padding_strides,
-         "::zero::MaskKind":$mask, "::mlir::DenseI64ArrayAttr":$mask_strides)> {
+         "::zero::MaskKind":$mask, "::mlir::DenseI64ArrayAttr":$mask_strides,
+         Zero_CountOrNone:$window, Zero_CountOrNone:$prefix, Zero_Flag:$segments,
+         Zero_CountOrNone:$query_segment_stride, Zero_CountOrNone:$key_segment_stride)> {
   let summary = "Scaled dot-product attention, or its gradients";
   let description = [{
     `heads` heads of `queries` queries share `groups` heads of `keys` keys. The strides of q, k,
@@ -110,11 +113,17 @@ def Zero_AttentionAttr : Zero_CallAttr<"Attention", "attention",
     own index plus `causal_offset`; masked scores become `fill`. With `guard`, rows that attend
     to no key are zero. `padding` masks or biases the keys of each batch element, `mask` the
     scores; both broadcast by their strides.
+
+    A `window` hides the keys up to the query's index plus `causal_offset` minus `window`. A
+    `prefix` of keys is not hidden by `causal`. With `segments` there are two more operands of i64
+    after the masks, the segment of each query and of each key; a query attends to keys of its own
+    segment only. Their strides are those of batch elements, 0 if all have the same segments.
   }];
   let extraClassDeclaration = [{
     /// Floating-point operations: two for each product of elements. Forward multiplies queries by
     /// keys and weights by values. Backward recomputes the first product and needs two products
-    /// for the gradients of each of the two. Keys that `causal` hides are not multiplied.
+    /// for the gradients of each of the two. Keys that `causal` and `window` hide are not multiplied.
+    /// What `segments` hide depends on data and counts.
     int64_t countFlops() const;
   }];
 }

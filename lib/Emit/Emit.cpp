@@ -277,7 +277,7 @@ LogicalResult buildTables(ModuleOp module, const Storage &storage, const EmitOpt
   buildBindings(step, commands, program);
   buildArenas(module, program);
   setVolumes(program);
-  return verifySchedule(module, program);
+  return verifySchedule(module, program, tables.data);
 }
 
 FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const Storage &storage,

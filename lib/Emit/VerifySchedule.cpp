@@ -14,10 +14,12 @@ namespace zero {
 #define GEN_PASS_DEF_VERIFYSCHEDULE
 #include "include/zero/Emit/Passes.h.inc"
 
-LogicalResult verifySchedule(ModuleOp module, const rt::proto::Program &program) {
-  for (auto check : {rt::checkValues, rt::checkLanes})
-    if (rt::Status status = check(program); !status.ok())
-      return module.emitError() << "internal: " << status.getMessage();
+LogicalResult verifySchedule(ModuleOp module, const rt::proto::Program &program, StringRef data) {
+  rt::Status status = rt::checkValues(program, {data.bytes_begin(), data.bytes_end()});
+  if (status.ok())
+    status = rt::checkLanes(program);
+  if (!status.ok())
+    return module.emitError() << "internal: " << status.getMessage();
   return success();
 }
 } // namespace zero

@@ -12,7 +12,9 @@ namespace zero {
 /// Proves that every command of `program` reads the intended values on all ranks, for any speed of
 /// the lanes, and that no lane waits forever (runtime/verify). A failure is not an error of the
 /// user: the diagnostic at `module` begins with "internal: ".
-llvm::LogicalResult verifySchedule(mlir::ModuleOp module, const rt::proto::Program &program);
+/// `data` is the data section of the executable.
+llvm::LogicalResult verifySchedule(mlir::ModuleOp module, const rt::proto::Program &program,
+                                   llvm::StringRef data);
 
 } // namespace zero
 

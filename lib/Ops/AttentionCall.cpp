@@ -53,6 +53,12 @@ static Mask maskOf(onnx::NodeOp node, unsigned index, size_t rank) {
           broadcastStrides(node.inputType(index).getShape(), rank)};
 }
 
+/// Elements from one batch element's segments to the next in operand `index`.
+static int64_t segmentStride(onnx::NodeOp node, unsigned index) {
+  ArrayRef<int64_t> shape = node.inputType(index).getShape();
+  return shape[0] == 1 ? 0 : shape[1];
+}
+
 /// Whether the library reads operand `index` of `node` as a mask.
 static bool isReadable(onnx::NodeOp node, unsigned index) {
   if (!node.hasInput(index))
@@ -82,6 +88,8 @@ AttentionAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, Builde
   if (form.packed)
     offsets = {0, keysAt, keysAt + form.key.heads * form.key.width};
   const Mask padding = maskOf(node, form.padding, 2), mask = maskOf(node, form.padding + 1, 4);
+  const unsigned segments = form.padding + 2;
+  const bool hasSegments = node.hasInput(segments);
   return AttentionAttr::get(
       builder.getContext(),
       form.isGradient ? AttentionDirection::Backward : AttentionDirection::Forward, form.batch,
@@ -90,7 +98,9 @@ AttentionAttr attentionCall(onnx::NodeOp node, const AttentionForm &form, Builde
       strides(form.value, form.packed), strides(form.result, false), form.packed, list(offsets),
       number("scale", 1), node.getInt("causal", 0) != 0, node.getInt("offset", 0),
       number("fill", 0), node.getInt("guard", 0) != 0, padding.kind, list(padding.strides),
-      mask.kind, list(mask.strides));
+      mask.kind, list(mask.strides), node.getInt(kWindow, 0), node.getInt(kPrefix, 0), hasSegments,
+      hasSegments ? segmentStride(node, segments) : 0,
+      hasSegments ? segmentStride(node, segments + 1) : 0);
 }
 
 } // namespace zero::ops

@@ -1,10 +1,10 @@
 //===- AttentionCore.cpp - scaled dot-product attention -------------------===//
 //
-// zero::Attention(q, k, v, padding?, mask?) {scale, causal, offset, fill, guard,
-// rows_first, packed_heads} -> (o, lse): q is [batch, heads, queries, width], k and v
-// are [batch, groups, keys, width]; each group of keys serves heads / groups
-// neighbouring heads.
-//   o = MaskedSoftmax(q k^T, padding, mask) v,
+// zero::Attention(q, k, v, padding?, mask?, query_segments?, key_segments?) {scale, causal,
+// offset, window, prefix, fill, guard, rows_first, packed_heads} -> (o, lse): q is [batch, heads,
+// queries, width], k and v are [batch, groups, keys, width]; each group of keys serves heads /
+// groups neighbouring heads.
+//   o = MaskedSoftmax(q k^T, padding, mask, query_segments, key_segments) v,
 // whose attributes and masks these are (MaskedSoftmax.cpp); lse, [batch, heads,
 // queries], is the logarithm of the sum of exp of each row of masked scores.
 //
@@ -13,7 +13,7 @@
 // [batch, rows, all], with the heads of q, k and v one behind the other in each row,
 // and k and v are left out.
 //
-// Gradient: zero::AttentionGrad(do, q, k, v, o, lse, padding?, mask?) -> (dq, dk, dv),
+// Gradient: zero::AttentionGrad(do, q, k, v, o, lse, padding?, mask?, ...) -> (dq, dk, dv),
 // or one packed tensor; only o and lse are kept for backward (Dao et al., FlashAttention,
 // arXiv 2205.14135, section 3.1). Each is one call of the runtime's own kernel, which
 // stores no matrix of queries by keys. A number in a mask has a gradient, too: by
@@ -211,7 +211,8 @@ static Factors attentionFactors(onnx::NodeOp node) {
   SmallVector<int64_t> batch{0, 0, 0};
   for (auto [index, input] : llvm::enumerate(node.getInputs().drop_front(3))) {
     auto type = dyn_cast<RankedTensorType>(input.getType());
-    const bool isMask = index == 1; // [batch, heads, queries, keys]; padding is [batch, keys]
+    // [batch, heads, queries, keys]; padding is [batch, keys], as segments are
+    const bool isMask = index == 1;
     const int64_t back = type ? type.getRank() - 4 : 0;
     auto own = [&](int64_t dim, int64_t extent) {
       const bool isThere =

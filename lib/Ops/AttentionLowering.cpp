@@ -36,7 +36,6 @@ struct Formula {
   /// summed over the heads of a group, too.
   Value contractGroups(Value a, Value other, bool transA, bool transB);
   Value maskedScores(Value query, Value key);
-  Value operand(unsigned index) { return index < inputs.size() ? inputs[index] : Value(); }
 
   const AttentionForm &form;
   ValueRange inputs;
@@ -115,8 +114,7 @@ Value Formula::contractGroups(Value a, Value other, bool transA, bool transB) {
 }
 
 Value Formula::maskedScores(Value query, Value key) {
-  return masking.scores(contractGroups(query, key, false, true), operand(form.padding),
-                        operand(form.padding + 1));
+  return masking.scores(contractGroups(query, key, false, true), inputs.drop_front(form.padding));
 }
 
 LogicalResult lowerAttention(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,

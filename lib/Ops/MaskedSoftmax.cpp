@@ -1,16 +1,20 @@
 //===- MaskedSoftmax.cpp - attention's softmax with its masks -------------===//
 //
-// zero::MaskedSoftmax(scores, padding?, mask?) {scale, causal, offset, fill,
-// guard}: along the last of the dimensions [batch, heads, queries, keys]
+// zero::MaskedSoftmax(scores, padding?, mask?, query_segments?, key_segments?) {scale,
+// causal, offset, window, prefix, fill, guard}: along the last of the dimensions [batch, heads,
+// queries, keys]
 //   softmax(scale * scores + bias), where bias is the sum of
 //   fill, unless a key is shown by all of
-//     causal: key <= query + offset;
+//     causal: key <= query + offset, or key < prefix;
+//     window: key > query + offset - window;
+//     the segments, of i64 per [batch or 1, queries] and [batch or 1, keys], which are
+//       equal: documents in one row, for example;
 //     padding, a boolean per [batch or 1, keys];
 //     mask, a boolean that broadcasts to the scores;
 //   padding and mask themselves, where they are numbers instead.
 // With guard a row of which all is minus infinity gives zeros; without, NaN as in
 // Softmax. Whatever the mask, the step reads no more of it than its operands hold:
-// causal is a comparison of loop variables.
+// causal and window are comparisons of loop variables.
 //
 // Gradient: zero::MaskedSoftmaxGrad(dy, y) {scale}: scale y (dy - sum(dy y)); only
 // y is kept for backward. A number in a mask gets the same, summed to its shape.
@@ -28,8 +32,7 @@ namespace zero::ops {
 static LogicalResult lowerMaskedSoftmax(onnx::NodeOp node, ValueRange inputs, OpBuilder &builder,
                                         Lowered &lowered) {
   Masking masking(node, builder, node.outputType(0));
-  auto given = [&](unsigned index) { return index < inputs.size() ? inputs[index] : Value(); };
-  Value scores = masking.scores(inputs[0], given(1), given(2));
+  Value scores = masking.scores(inputs[0], inputs.drop_front());
   Value powers = masking.powers(scores, masking.top(scores));
   int64_t last = node.outputType(0).getRank() - 1;
   Value sum = reduce(masking.b, powers, last, Combine::Sum);
@@ -62,12 +65,13 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
   return success();
 }
 
-/// Masks broadcast to the scores, but for the padding, [batch or 1, keys].
+/// The mask broadcasts to the scores; padding and segments are [batch or 1, positions].
 static Factors maskedFactors(onnx::NodeOp node) {
   Factors factors = FactorBuilder(node).addBroadcast(/*count=*/2).take();
   for (auto [dim, factor] : llvm::enumerate(factors))
-    if (node.hasInput(1))
-      factor.operands[1] = dim == 0 && node.inputType(1).getDimSize(0) != 1 ? 0 : -1;
+    for (unsigned index : {1, 3, 4})
+      if (node.hasInput(index))
+        factor.operands[index] = dim == 0 && node.inputType(index).getDimSize(0) != 1 ? 0 : -1;
   return factors;
 }
 

@@ -1,6 +1,7 @@
 //===- Masking.cpp - scores under masks and their softmax -----------------===//
 
 #include "Masking.h"
+#include "zero/Ops/Attention.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,17 +29,21 @@ Masking::Masking(onnx::NodeOp node, OpBuilder &builder, RankedTensorType scores)
     : b(node.getLoc(), builder), type(scores), last(type.getRank() - 1),
       perRow(withoutAxes(b.getContext(), type.getRank(), last)), scale(node.getFloat("scale", 1)),
       fill(node.getFloat("fill", 0)), causal(node.getInt("causal", 0)),
-      offset(node.getInt("offset", 0)), guard(node.getInt("guard", 0)) {}
+      offset(node.getInt("offset", 0)), window(node.getInt(kWindow, 0)),
+      prefix(node.getInt(kPrefix, 0)), guard(node.getInt("guard", 0)) {}
 
-/// How `padding`, [batch or 1, keys], is read in the space of the scores.
-AffineMap Masking::paddingMap(RankedTensorType padding) {
+/// How `operand`, [batch or 1, positions], is read in the space of the scores, of which `dim` are
+/// the positions.
+AffineMap Masking::positionsMap(RankedTensorType operand, int64_t dim) {
   AffineExpr batch =
-      padding.getDimSize(0) == 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(0);
-  return AffineMap::get(type.getRank(), 0, {batch, b.getAffineDimExpr(last)}, b.getContext());
+      operand.getDimSize(0) == 1 ? b.getAffineConstantExpr(0) : b.getAffineDimExpr(0);
+  return AffineMap::get(type.getRank(), 0, {batch, b.getAffineDimExpr(dim)}, b.getContext());
 }
 
-/// Whether the key of this iteration comes before its query, or is at it.
-Value Masking::comesBefore(ImplicitLocOpBuilder &in) {
+/// Whether the key of this iteration is one that positions show to its query; null if all are.
+Value Masking::isInReach(ImplicitLocOpBuilder &in) {
+  if (!causal && !window)
+    return nullptr;
   // The integer is as wide as a float, so that vectors of both have the same number of elements.
   Type narrow = in.getI32Type();
   Value key = arith::IndexCastOp::create(in, narrow, linalg::IndexOp::create(in, last));
@@ -46,7 +51,19 @@ Value Masking::comesBefore(ImplicitLocOpBuilder &in) {
   if (offset)
     query = arith::AddIOp::create(in, query, arith::ConstantIndexOp::create(in, offset));
   query = arith::IndexCastOp::create(in, narrow, query);
-  return arith::CmpIOp::create(in, arith::CmpIPredicate::sle, key, query);
+  auto constant = [&](int64_t value) {
+    return arith::ConstantOp::create(in, in.getI32IntegerAttr(int32_t(value)));
+  };
+  Value shown;
+  if (causal) {
+    Value end = prefix ? arith::MaxSIOp::create(in, query, constant(prefix - 1)) : query;
+    shown = arith::CmpIOp::create(in, arith::CmpIPredicate::sle, key, end);
+  }
+  if (!window)
+    return shown;
+  Value begin = arith::SubIOp::create(in, query, constant(window));
+  Value isNear = arith::CmpIOp::create(in, arith::CmpIPredicate::sgt, key, begin);
+  return shown ? arith::AndIOp::create(in, shown, isNear) : isNear;
 }
 
 /// Adds `fill` unless `shown`.
@@ -62,12 +79,19 @@ Value Masking::element(ImplicitLocOpBuilder &in, Value score, ValueRange masks) 
   Type element = score.getType();
   if (scale != 1)
     score = arith::MulFOp::create(in, score, number(in, element, scale));
-  Value shown = causal ? comesBefore(in) : Value();
+  Value shown = isInReach(in), segment;
+  auto require = [&](Value also) {
+    shown = shown ? arith::AndIOp::create(in, shown, also).getResult() : also;
+  };
   for (Value mask : masks) {
     if (isa<FloatType>(mask.getType()))
       score = arith::AddFOp::create(in, score, mask);
+    else if (mask.getType().isInteger(1))
+      require(mask);
+    else if (segment)
+      require(arith::CmpIOp::create(in, arith::CmpIPredicate::eq, segment, mask));
     else
-      shown = shown ? arith::AndIOp::create(in, shown, mask).getResult() : mask;
+      segment = mask;
   }
   return shown ? hide(in, score, shown) : score;
 }
@@ -79,16 +103,16 @@ Value Masking::pass(ValueRange operands, Body body) {
   return elementwise(b, operands, maps, type, body);
 }
 
-Value Masking::scores(Value raw, Value padding, Value mask) {
+Value Masking::scores(Value raw, ValueRange masks) {
   SmallVector<Value> operands{raw};
   SmallVector<AffineMap> maps{{}};
-  if (padding) {
-    operands.push_back(padding);
-    maps.push_back(paddingMap(tensorType(padding)));
-  }
-  if (mask) {
+  for (auto [index, mask] : llvm::enumerate(masks)) {
+    if (!mask)
+      continue;
     operands.push_back(mask);
-    maps.push_back({});
+    const bool isBroadcast = index == 1; // the mask of queries by keys
+    maps.push_back(isBroadcast ? AffineMap()
+                               : positionsMap(tensorType(mask), index == 2 ? last - 1 : last));
   }
   return elementwise(b, operands, maps, type, [&](ImplicitLocOpBuilder &in, ValueRange x) {
     return element(in, x[0], x.drop_front());

@@ -1,8 +1,8 @@
 //===- Masking.h - scores under masks and their softmax ---------*- C++ -*-===//
 //
 // What zero::MaskedSoftmax and zero::Attention have in common: the attributes
-// scale, causal, offset, fill and guard, and the operands padding and mask, which
-// MaskedSoftmax.cpp describes.
+// scale, causal, offset, window, prefix, fill and guard, and the operands that mask,
+// which MaskedSoftmax.cpp describes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,9 @@ public:
   /// The attributes are those of `node`; `scores` is the shape of the loops.
   Masking(onnx::NodeOp node, mlir::OpBuilder &builder, mlir::RankedTensorType scores);
 
-  /// `raw` scaled and under both masks, each of which may be null.
-  mlir::Value scores(mlir::Value raw, mlir::Value padding, mlir::Value mask);
+  /// `raw` scaled and under `masks`: padding, mask, segments of queries and of keys. Each may be
+  /// null or missing.
+  mlir::Value scores(mlir::Value raw, mlir::ValueRange masks);
   /// The largest score of each row.
   mlir::Value top(mlir::Value scores);
   /// exp(scores - top); where a row is guarded and without a key, zeros.
@@ -41,17 +42,17 @@ public:
   mlir::ImplicitLocOpBuilder b;
 
 private:
-  mlir::AffineMap paddingMap(mlir::RankedTensorType padding);
+  mlir::AffineMap positionsMap(mlir::RankedTensorType operand, int64_t dim);
   mlir::Value element(mlir::ImplicitLocOpBuilder &in, mlir::Value score, mlir::ValueRange masks);
   mlir::Value hide(mlir::ImplicitLocOpBuilder &in, mlir::Value score, mlir::Value shown);
-  mlir::Value comesBefore(mlir::ImplicitLocOpBuilder &in);
+  mlir::Value isInReach(mlir::ImplicitLocOpBuilder &in);
 
   mlir::RankedTensorType type;
   int64_t last;
   mlir::AffineMap perRow;
   double scale, fill;
   bool causal;
-  int64_t offset;
+  int64_t offset, window, prefix;
   bool guard;
 };
 

@@ -41,8 +41,8 @@ std::string StatePrecision::check(ArrayRef<GroupOptimizer> optimizers) const {
     const bool hasOnlyDirections =
         optimizer.isOfMatrices() && optimizer.numDirectionStates() == optimizer.states().size();
     if (!optimizer.isElementwise() && !hasOnlyDirections)
-      return ("--state-precision: expected an optimizer that advances its states element by "
-              "element, got " +
+      return ("--state-precision: expected an optimizer without states of whole tensors, such as "
+              "one that updates each element by itself, got " +
               names.back())
           .str();
     for (const ParameterState &state : optimizer.states())

@@ -187,29 +187,27 @@ void OwnerPlanner::packAll(Indices open) {
   }
 }
 
-/// Makes one group of a range of `bySpace`, that with the most operations and of these the one of
+/// Makes one group of a range of `bySpace`, that with the most elements and of these the one of
 /// the largest items, beside which others find no space. Items that are much larger or smaller than
 /// others fit into no equal slices.
 OwnerPlanner::Indices OwnerPlanner::packSome(const Indices &bySpace) {
   constexpr size_t kTries = 16;
   struct Range {
-    double operations;
+    int64_t elements;
     size_t first, end;
   };
   std::vector<Range> ranges;
   for (size_t first = 0; first < bySpace.size(); ++first) {
     Range range{0, first, first};
-    int64_t elements = 0;
     while (range.end < bySpace.size()) {
       const size_t index = bySpace[range.end++];
-      elements += items[index].elements;
-      range.operations += items[index].operations;
-      if (limits.ranks * spaceOf(index) - elements <= paddingOf(elements))
+      range.elements += items[index].elements;
+      if (limits.ranks * spaceOf(index) - range.elements <= paddingOf(range.elements))
         ranges.push_back(range);
     }
   }
   std::stable_sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
-    return std::pair(a.operations, a.first) > std::pair(b.operations, b.first);
+    return std::pair(a.elements, a.first) > std::pair(b.elements, b.first);
   });
   for (size_t i = 0; i < std::min(ranges.size(), kTries); ++i) {
     Indices indices(bySpace.begin() + int64_t(ranges[i].first),

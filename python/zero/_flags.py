@@ -27,13 +27,6 @@ FLAGS = {
     "plan_only": Flag(
         "plan-only", "switch", "",
         "stop after planning: read no data files, write no executable"),
-    "prices": Flag(
-        "prices", "switch", "",
-        "compare ways to train the model: exact bytes, simulated time, what fits the machine; "
-        "writes no executable"),
-    "tokens": Flag(
-        "tokens", "number", "X",
-        "--prices: tokens to train with, as 15e12 (1e9)"),
     "report": Flag(
         "report", "text", "FILE,...",
         "write the plan as a web page (.html) or as JSON (.json)"),
@@ -69,6 +62,10 @@ FLAGS = {
         "shape", "text", "4x32|NAME=4x32,...",
         "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions of inputs"
         " by name"),
+    "documents": Flag(
+        "documents", "switch", "",
+        "a sequence has several documents: adds the input position_ids, the position of each "
+        "token in its document; no token attends to another document"),
     "roles": Flag(
         "roles", "text", "FILE",
         "names and roles of a program's arguments and results, as JSON"),
@@ -465,8 +462,6 @@ class Flags(TypedDict, total=False):
     external_data: bool
     offload: _Path
     plan_only: bool
-    prices: bool
-    tokens: float
     report: Any
     lr: float
     config: _Path
@@ -478,6 +473,7 @@ class Flags(TypedDict, total=False):
     cache_dir: _Path
     no_cache: bool
     shape: Any
+    documents: bool
     roles: Any
     loss: Any
     carry: Any

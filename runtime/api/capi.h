@@ -6,6 +6,7 @@
 #include "runtime/session/session.h"
 #include "runtime/verify/timeline.h"
 #include "zero_rt/adapters.h"
+#include "zero_rt/documents.h"
 #include "zero_rt/mesh.h"
 #include "zero_rt/processes.h"
 #include "zero_rt/ranges.h"

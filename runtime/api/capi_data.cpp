@@ -45,6 +45,20 @@ zero_rt_status zero_rt_data_bind_view(zero_rt_data *data, const char *input, zer
   });
 }
 
+zero_rt_status zero_rt_data_pack(zero_rt_data *data, zero_rt_packing packing) {
+  return guard([&]() -> Status {
+    if (packing == ZERO_RT_PACK_OFF)
+      data->set->pack(Packing::Off);
+    else if (packing == ZERO_RT_PACK_DOCUMENTS)
+      data->set->pack(Packing::Documents);
+    else if (packing == ZERO_RT_PACK_STREAM)
+      data->set->pack(Packing::Stream);
+    else
+      return fail(ZERO_RT_INVALID_ARGUMENT, "no packing has the number %d", int(packing));
+    return {};
+  });
+}
+
 zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed) {
   return guard([&]() -> Status {
     data->set->shuffle(seed);
@@ -59,6 +73,16 @@ zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info
     ZERO_RT_TRY(data->set->prepare());
     const SampleOrder &order = data->set->order();
     *info = {order.samples(), order.perStep(), order.stepsPerEpoch()};
+    return {};
+  });
+}
+
+zero_rt_status zero_rt_data_describe_documents(const zero_rt_data *data,
+                                               zero_rt_documents_info *info) {
+  return guard([&]() -> Status {
+    *info = {};
+    if (const DocumentRows *rows = data->set->documents())
+      *info = {rows->documents().size(), rows->size(), rows->width(), rows->tokens()};
     return {};
   });
 }

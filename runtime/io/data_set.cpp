@@ -39,12 +39,19 @@ Status DataSet::bind(const std::string &input, Array array) {
   return {};
 }
 
+const DocumentRows *DataSet::documents() const {
+  for (const DataSource &source : sources)
+    if (const DocumentInput *found = source.documents())
+      return &found->rows();
+  return nullptr;
+}
+
 Status DataSet::bindFile(const std::string &input, const ArrayFile &file) {
   size_t index;
   ZERO_RT_TRY(find(input, index));
   if (isDocumentFolder(file.path)) {
-    std::shared_ptr<const DocumentRows> documents;
-    ZERO_RT_TRY(DocumentRows::open(inputs[index], file, documents));
+    std::shared_ptr<const DocumentInput> documents;
+    ZERO_RT_TRY(DocumentInput::open(inputs[index], file, packing, folders, documents));
     sources[index] = DataSource::of(inputs[index], std::move(documents));
     prepared = false;
     return {};
@@ -92,19 +99,25 @@ Status DataSet::checkSamples() const {
 
 /// What of the documents the program does not read: once, as all inputs cut them alike.
 void DataSet::remarkDocuments() {
-  const DocumentRows *ids = nullptr, *labels = nullptr;
+  const DocumentInput *ids = nullptr, *labels = nullptr;
   const bool areAll = std::ranges::all_of(sources, &DataSource::documents);
+  const bool isPacked = documents() && documents()->packing() != Packing::Off;
+  bool readsPositions = false;
   for (const DataSource &source : sources)
-    if (const DocumentRows *documents = source.documents()) {
+    if (const DocumentInput *documents = source.documents()) {
       if (documents->reads() == DocumentPart::Ids)
         ids = documents;
       if (documents->reads() == DocumentPart::Labels)
         labels = documents;
+      readsPositions = readsPositions || documents->reads() == DocumentPart::Positions;
     }
+  if (isPacked && areAll && !readsPositions)
+    warnings.push_back("rows have several documents, and no input reads the positions of tokens: "
+                       "a token attends to the documents before its own");
   if (ids && !labels && areAll)
     warnings.push_back("no input reads the labels of the documents: the loss counts padding and "
                        "tokens that are not to be trained; name it: --data=NAME=FOLDER:labels");
-  if (const DocumentRows *either = labels ? labels : ids)
+  if (const DocumentInput *either = labels ? labels : ids)
     if (std::string text = either->remark(); !text.empty())
       warnings.push_back(std::move(text));
 }

@@ -31,6 +31,10 @@ public:
   Status bind(const std::string &input, Array array);
   /// Reads `file`, or the documents of a folder, for an input; errors name both.
   Status bindFile(const std::string &input, const ArrayFile &file);
+  /// How folders that are bound from now on are packed.
+  void pack(Packing chosen) { packing = chosen; }
+  /// Documents of the folder that the data are read from; null: none are.
+  const DocumentRows *documents() const;
   /// Gives each epoch its own order from now on.
   void shuffle(uint64_t seed);
 
@@ -74,6 +78,8 @@ private:
   std::vector<uint64_t> rowsPerSample; ///< as `inputs`; 0: constant
   BatchShape batch;
   std::optional<uint64_t> seed;
+  Packing packing = Packing::Off;
+  OpenDocuments folders;
   SampleOrder sampleOrder;
   uint64_t localBatch = 1; ///< samples
   size_t leader = 0;       ///< the input that determines the number of samples

@@ -63,22 +63,22 @@ Status DataSource::create(const InputSpec &spec, Array array, DataSource &source
   return {};
 }
 
-DataSource DataSource::of(const InputSpec &spec, std::shared_ptr<const DocumentRows> documents) {
+DataSource DataSource::of(const InputSpec &spec, std::shared_ptr<const DocumentInput> documents) {
   DataSource made;
-  made.array.from = documents->folder();
-  made.total = documents->size();
+  made.array.from = documents->rows().folder();
+  made.total = documents->rows().size();
   made.perBatch = spec.rows();
-  made.rowElements = documents->rowElements();
+  made.rowElements = documents->rows().width();
   made.rowOut = made.rowElements * sizeOf(spec.dtype);
-  made.documentRows = std::move(documents);
+  made.documentInput = std::move(documents);
   return made;
 }
 
 void DataSource::read(uint64_t row, uint64_t count, void *destination) const {
   if (rowElements == 0)
     return;
-  if (documentRows)
-    return documentRows->read(row, count, destination);
+  if (documentInput)
+    return documentInput->read(row, count, destination);
   auto *target = static_cast<uint8_t *>(destination);
   for (row %= total; count > 0; row = 0) {
     uint64_t run = std::min(count, total - row);

@@ -5,7 +5,7 @@
 
 #include "runtime/io/array.h"
 #include "runtime/io/convert.h"
-#include "runtime/io/documents.h"
+#include "runtime/io/document_rows.h"
 
 namespace zero::rt {
 
@@ -30,13 +30,13 @@ public:
   /// Checks type and shape. Errors name the input, the expected and the actual properties.
   static Status create(const InputSpec &spec, Array array, DataSource &source);
   /// Reads documents, which fit the input.
-  static DataSource of(const InputSpec &spec, std::shared_ptr<const DocumentRows> documents);
+  static DataSource of(const InputSpec &spec, std::shared_ptr<const DocumentInput> documents);
 
   /// Writes `count` rows from `row` on, modulo the number of rows, to `destination`, widened to the
   /// input's type. Allocates nothing. Several threads may call it concurrently.
   void read(uint64_t row, uint64_t count, void *destination) const;
 
-  bool isBound() const { return convert || documentRows; }
+  bool isBound() const { return convert || documentInput; }
   /// Rows in the data, and per local batch.
   uint64_t rows() const { return total; }
   uint64_t rowsPerBatch() const { return perBatch; }
@@ -47,11 +47,11 @@ public:
   /// " in 'FILE'", or nothing for data from memory.
   std::string place() const { return placeOf(array); }
   /// Null for an array.
-  const DocumentRows *documents() const { return documentRows.get(); }
+  const DocumentInput *documents() const { return documentInput.get(); }
 
 private:
   Array array;
-  std::shared_ptr<const DocumentRows> documentRows; ///< in place of an array
+  std::shared_ptr<const DocumentInput> documentInput; ///< in place of an array
   Conversion convert = nullptr;
   uint64_t total = 0, perBatch = 1;
   uint64_t rowElements = 0, rowIn = 0, rowOut = 0;

@@ -6,6 +6,7 @@
 #include "runtime/verify/value_trace.h"
 
 #include <list>
+#include <set>
 
 namespace zero::rt {
 
@@ -14,12 +15,13 @@ namespace zero::rt {
 static constexpr size_t kMostCourses = 256;
 
 namespace {
+enum class Said : char { Unknown, Clear, Set };
+using Predicates = std::vector<Said>;
+
 /// The progress of a step, and the values of its predicates so far.
 struct Course {
-  enum Said : char { Unknown, Clear, Set };
-
   ValueTrace trace;
-  std::vector<Said> predicates;
+  Predicates predicates;
 
   bool isSame(const Course &other) const {
     return predicates == other.predicates && trace.isSame(other.trace);
@@ -38,10 +40,10 @@ bool isSame(const Courses &some, const Courses &others) {
 /// Follows all courses of a training step, or of an evaluation, on one rank.
 class Check {
 public:
-  Check(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates)
+  Check(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates,
+        const Predicates &known)
       : program(program), rank(rank), evaluates(evaluates) {
-    courses.push_back({ValueTrace(program, rank, accesses),
-                       std::vector<Course::Said>(size_t(program.predicates_size()))});
+    courses.push_back({ValueTrace(program, rank, accesses), known});
     courses.front().trace.begin();
   }
 
@@ -72,13 +74,13 @@ bool Check::runs(Course &course, proto::Command::When when, uint32_t predicate,
     return false;
   if (predicate == 0)
     return true;
-  Course::Said &said = course.predicates[predicate - 1];
-  if (said == Course::Unknown) {
-    said = Course::Clear;
+  Said &said = course.predicates[predicate - 1];
+  if (said == Said::Unknown) {
+    said = Said::Clear;
     courses.push_back(course); // it is processed at this moment, too
-    said = Course::Set;
+    said = Said::Set;
   }
-  return said == Course::Set;
+  return said == Said::Set;
 }
 
 /// Predicates that the command of `moment` may have written can be anything.
@@ -87,7 +89,7 @@ void Check::forget(Course &course, const Moment &moment) {
     const RankRange place = rangeOf(course.trace.getMesh(), program.predicates(i), 1, rank);
     for (const Access &access : course.trace.operandsOf(moment))
       if (access.writes && course.trace.contents().common(access.range, place).size() > 0)
-        course.predicates[size_t(i)] = Course::Unknown;
+        course.predicates[size_t(i)] = Said::Unknown;
   }
 }
 
@@ -178,12 +180,62 @@ Status Check::run() {
   return {};
 }
 
-Status checkValues(const proto::Program &program) {
+//===----------------------------------------------------------------------===//
+// Predicates that are constants
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A constant of booleans: its place in the arena of the device, and its elements.
+struct Booleans {
+  uint64_t begin;
+  std::span<const uint8_t> elements;
+};
+} // namespace
+
+static std::vector<Booleans> booleansOf(const proto::Program &program,
+                                        std::span<const uint8_t> data) {
+  std::vector<Booleans> found;
+  for (const proto::Tensor &tensor : program.tensors()) {
+    const proto::Init::Range &range = tensor.init().data();
+    if (tensor.role() != proto::CONSTANT || tensor.dtype() != proto::I1 ||
+        !tensor.init().has_data() || tensor.tiles_size() > 0 || tensor.has_split() ||
+        range.offset() > data.size() || range.bytes() > data.size() - range.offset())
+      continue;
+    const proto::Buffer &buffer = program.buffers(int(tensor.buffer()));
+    if (buffer.tier() == proto::DEVICE && buffer.shards() == 1 && buffer.rank_strides().empty())
+      found.push_back(
+          {buffer.offset() + tensor.start(), data.subspan(range.offset(), range.bytes())});
+  }
+  return found;
+}
+
+/// The predicates of all ranks when a step begins, each combination once.
+static std::set<Predicates> predicatesOf(const proto::Program &program,
+                                         std::span<const uint8_t> data) {
+  const std::vector<Booleans> constants = booleansOf(program, data);
+  const Mesh mesh = meshOf(program);
+  std::set<Predicates> combinations;
+  const int ranks = program.predicates_size() > 0 ? int(program.ranks()) : 1;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Predicates said(size_t(program.predicates_size()), Said::Unknown);
+    for (int i = 0; i < program.predicates_size(); ++i) {
+      const uint64_t place = rangeOf(mesh, program.predicates(i), 1, rank).begin;
+      for (const Booleans &constant : constants)
+        if (place >= constant.begin && place - constant.begin < constant.elements.size())
+          said[size_t(i)] = constant.elements[place - constant.begin] ? Said::Set : Said::Clear;
+    }
+    combinations.insert(std::move(said));
+  }
+  return combinations;
+}
+
+Status checkValues(const proto::Program &program, std::span<const uint8_t> data) {
   const int rank = program.ranks() > 1 ? kEveryRank : 0;
   const SegmentAccesses accesses = accessesOf(program, rank);
-  for (bool evaluates : {false, true})
-    if (Status status = Check(program, rank, accesses, evaluates).run(); !status.ok())
-      return Status(ZERO_RT_BAD_FILE, status.getMessage());
+  for (const Predicates &known : predicatesOf(program, data))
+    for (bool evaluates : {false, true})
+      if (Status status = Check(program, rank, accesses, evaluates, known).run(); !status.ok())
+        return Status(ZERO_RT_BAD_FILE, status.getMessage());
   return {};
 }
 

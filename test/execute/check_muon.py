@@ -409,6 +409,22 @@ def check_config(checks, data, work):
     checks.that(first.same_bits(second), "a configuration and its flags differ")
 
 
+def check_many_owners(checks, work):
+    """Launches of twelve owners: the values of a step are proved for each of them."""
+    work.mkdir(parents=True, exist_ok=True)
+    model, ranks = work / "config.json", 12
+    model.write_text(json.dumps({
+        "model_type": "gpt2", "vocab_size": 64, "n_embd": 64, "n_layer": 9, "n_head": 4,
+        "n_positions": 16, "attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}))
+    ids = work / "ids.npy"
+    np.save(ids, np.random.default_rng(0).integers(0, 64, (ranks, 16)))
+    text = run_tool("zero-run", model, "--shape=1x16", "--init=normal:0.02", *MUON,
+                    f"--ranks={ranks}", "--zero-stage=1", "--steps=2", "--check-memory",
+                    f"--data=input_ids={ids},labels={ids}")
+    losses = [float(loss) for loss in re.findall(r"step \d+: loss ([\d.]+)", text)]
+    checks.that(len(losses) == 2 and losses[1] < losses[0], f"{ranks} owners: {text}")
+
+
 def main():
     data, work = map(Path, sys.argv[1:])
     checks = Checks()
@@ -423,6 +439,7 @@ def main():
     check_plan(checks, work / "plan")
     check_owners(checks, data, work / "owners")
     check_balance(checks, work / "balance")
+    check_many_owners(checks, work / "many")
     check_config(checks, data, work / "config")
     check_errors(checks, data)
     checks.finish()

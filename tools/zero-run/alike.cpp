@@ -2,6 +2,8 @@
 
 #include "alike.h"
 
+#include "data.h"
+
 #include "runtime/io/documents.h"
 #include "runtime/processes/fields.h"
 #include "runtime/processes/secret.h"
@@ -85,6 +87,7 @@ static Settings settingsOf(const Options &options) {
       {"--epochs", textOf(options.epochs)},
       {"--lr", options.learningRate ? format("%.9g", double(*options.learningRate)) : "no value"},
       {"--shuffle", textOf(options.shuffleSeed)},
+      {"--pack", packingName(options.choosePacking())},
       {"--allow-nan", textOf(options.session.allow_nan != 0)},
       {"--eval-every", textOf(options.evalEvery)},
       {"--eval-steps", textOf(options.evalSteps)},

@@ -1,7 +1,7 @@
 //===- data.cpp - bind the files of --data --------------------------------===//
 
 #include "data.h"
-#include "runtime/io/documents.h"
+#include "runtime/io/document_rows.h"
 #include "zero_rt/evaluation.h"
 
 #include <algorithm>
@@ -176,17 +176,37 @@ Status Binder::bindTokens(DataFile file) {
   return {};
 }
 
+static std::string documentsText(const zero_rt_documents_info &info) {
+  const auto number = [](uint64_t count) { return static_cast<unsigned long long>(count); };
+  const double all = double(info.rows) * double(info.row_tokens);
+  return format("%llu documents in %llu rows of %llu tokens, %.1f %% full", number(info.documents),
+                number(info.rows), number(info.row_tokens), 100 * double(info.tokens) / all);
+}
+
+static constexpr const char *kPackings[] = {"off", "documents", "stream"};
+
+std::string packingName(zero_rt_packing packing) { return kPackings[packing]; }
+
+zero_rt_packing packingNamed(const std::string &word) {
+  return static_cast<zero_rt_packing>(std::ranges::find(kPackings, word) - kPackings);
+}
+
 Status openData(const Executable &executable, const DataUse &use,
                 const std::vector<DataFile> &files, bool quiet, bool warns, Data &data) {
   zero_rt_data *made = nullptr;
   ZERO_RT_TRY(take(zero_rt_data_create(executable.get(), &made)));
   data.reset(made);
+  ZERO_RT_TRY(take(zero_rt_data_pack(data.get(), use.packing)));
   if (!use.trains)
     zero_rt_data_for_evaluations(data.get());
   Binder binder(executable, use.flag, files, data);
   ZERO_RT_TRY(binder.run());
   if (!quiet && !binder.tokensNote().empty())
     std::printf("%s %s\n", use.flag, binder.tokensNote().c_str());
+  zero_rt_documents_info documents;
+  ZERO_RT_TRY(take(zero_rt_data_describe_documents(data.get(), &documents)));
+  if (!quiet && documents.documents > 0)
+    std::printf("%s %s\n", use.flag, documentsText(documents).c_str());
   std::fflush(stdout); // before anything on stderr
   zero_rt_data_info info;
   ZERO_RT_TRY(take(zero_rt_data_describe(data.get(), &info)));

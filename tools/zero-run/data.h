@@ -8,10 +8,11 @@
 
 namespace zero::run {
 
-/// The flag that gives data, and whether steps read it or only evaluations.
+/// The flag that gives data, whether steps read it or only evaluations, and how folders are packed.
 struct DataUse {
   const char *flag;
   bool trains;
+  zero_rt_packing packing;
 };
 
 /// Binds `files`, given by the flag of `use`, to the inputs of a program and checks that all fit
@@ -19,6 +20,10 @@ struct DataUse {
 /// warnings if it `warns`.
 rt::Status openData(const Executable &executable, const DataUse &use,
                     const std::vector<DataFile> &files, bool quiet, bool warns, Data &data);
+
+/// The word of --pack for a packing, and the packing of one of its words.
+std::string packingName(zero_rt_packing packing);
+zero_rt_packing packingNamed(const std::string &word);
 
 /// Samples, batches and epochs of data that is open; else zeros.
 zero_rt_data_info infoOf(const Data &data);

@@ -26,8 +26,9 @@ Status Evaluator::open(const Options &options, const Executable &executable) {
     return {};
   if (!hasLoss(executable))
     return fail(ZERO_RT_INVALID_ARGUMENT, "--eval-data: the program has no loss");
-  if (Status status = openData(executable, {"--eval-data", /*trains=*/false}, options.evalData,
-                               options.quiet, job.isFirst(), data);
+  if (Status status =
+          openData(executable, {"--eval-data", /*trains=*/false, options.choosePacking()},
+                   options.evalData, options.quiet, job.isFirst(), data);
       !status.ok())
     return fail(status.getCode(), "--eval-data: %s", status.getMessage().c_str());
   every = options.evalEvery.value_or(0);

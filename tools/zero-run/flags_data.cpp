@@ -1,5 +1,6 @@
 //===- flags_data.cpp - flags of training and evaluation data -------------===//
 
+#include "data.h"
 #include "flags.h"
 
 #include "runtime/io/documents.h"
@@ -129,6 +130,16 @@ Flags dataFlags(Options &options) {
            "and an equals sign in the name of an input \\=",
            toFiles(options.data), /*with=*/"", /*repeats=*/true}
           .inShort("Data", ".npy, .npz or .bin file of each input, or a folder"),
+      Flag{"Data", "pack", "off|documents|stream",
+           "which documents of a folder share a row: none, several whole ones that fill\n"
+           "it, or all of them one after the other. The model must know where they\n"
+           "begin, as with --documents",
+           [&options](const std::string &text) {
+             options.packing = packingNamed(text);
+             return Status();
+           }}
+          .oneOfWords()
+          .orElse("off; documents with --documents"),
       Flag{"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
            toCount(options.shuffleSeed)}
           .inShort("Data", "shuffle the samples of each epoch"),

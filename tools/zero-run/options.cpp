@@ -43,6 +43,11 @@ std::optional<std::string> Options::compilerFlag(const std::string &name) const 
   return std::nullopt;
 }
 
+zero_rt_packing Options::choosePacking() const {
+  const bool hasDocuments = compilerFlag("documents").has_value();
+  return packing.value_or(hasDocuments ? ZERO_RT_PACK_DOCUMENTS : ZERO_RT_PACK_OFF);
+}
+
 static bool isModel(const std::string &text) {
   return text.ends_with(".zexe") || text.ends_with(".onnx") || text.ends_with(".mlir");
 }

@@ -6,7 +6,7 @@
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/dtype.h"
 #include "runtime/support/status.h"
-#include "zero_rt/zero_rt.h"
+#include "zero_rt/documents.h"
 
 #include <optional>
 #include <string>
@@ -24,8 +24,9 @@ struct DataFile {
 struct Options {
   std::string model;
   std::vector<DataFile> data, evalData;
-  std::optional<uint64_t> steps, epochs; ///< at most one; neither: one step. Of
-                                         ///< a resumed run those before count
+  std::optional<zero_rt_packing> packing; ///< of folders of documents
+  std::optional<uint64_t> steps, epochs;  ///< at most one; neither: one step. Of
+                                          ///< a resumed run those before count
   std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
   std::optional<float> learningRate;
   std::vector<std::string> saves; ///< weights, each as its name says
@@ -55,6 +56,8 @@ struct Options {
 
   /// The value of one of them; none if it is not given.
   std::optional<std::string> compilerFlag(const std::string &name) const;
+  /// Of folders: as given, otherwise by documents if the model is compiled for several in a row.
+  zero_rt_packing choosePacking() const;
   /// Whether `model` is a graph rather than an executable.
   bool needsCompiler() const;
 };

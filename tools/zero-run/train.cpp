@@ -126,8 +126,8 @@ Status Training::open() {
   const bool evaluatesOnly = options.steps == 0u && options.data.empty();
   steps = 0;
   if (!evaluatesOnly || options.evalData.empty()) {
-    ZERO_RT_TRY(openData(executable, {"--data", /*trains=*/true}, options.data, options.quiet,
-                         job.isFirst(), data));
+    ZERO_RT_TRY(openData(executable, {"--data", /*trains=*/true, options.choosePacking()},
+                         options.data, options.quiet, job.isFirst(), data));
     if (options.shuffleSeed)
       ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
     ZERO_RT_TRY(countSteps(options, data, {}, steps));

@@ -11,6 +11,10 @@ namespace zero {
 /// AttentionCore.cpp.
 inline constexpr llvm::StringLiteral kRowsFirst = "rows_first";
 inline constexpr llvm::StringLiteral kPackedHeads = "packed_heads";
+/// Attributes of those and zero::MaskedSoftmax that bound the keys of a query; see
+/// MaskedSoftmax.cpp.
+inline constexpr llvm::StringLiteral kWindow = "window";
+inline constexpr llvm::StringLiteral kPrefix = "prefix";
 
 /// Queries, keys, values or the result: [batch, heads, rows, width], or, with
 /// `rowsFirst`, [batch, rows, heads, width].
@@ -36,12 +40,12 @@ struct AttentionForm {
   int64_t batch;
   HeadTensor query, key, value, result;
   unsigned first;   ///< operand of queries; keys and values follow
-  unsigned padding; ///< operand; the mask follows
+  unsigned padding; ///< operand; the mask, and segments of queries and of keys follow
 };
 
 /// A zero::Attention of `operands` (queries, keys, values [batch, heads, rows, width],
-/// padding and mask or onnx.none), with attributes of zero::MaskedSoftmax. Its results
-/// are the mixed values and the logarithm of each row's sum of exp.
+/// padding, mask, and both segments or onnx.none), with attributes of zero::MaskedSoftmax. Its
+/// results are the mixed values and the logarithm of each row's sum of exp.
 onnx::NodeOp createAttention(NodeBuilder &builder, mlir::ValueRange operands,
                              llvm::ArrayRef<mlir::NamedAttribute> attrs);
 

@@ -65,9 +65,12 @@ std::pair<Value, Value> Decoder::ropeTables(int rope) {
   Value frequencies =
       arith::ConstantOp::create(nodes.getBuilder(), nodes.getLoc(),
                                 DenseElementsAttr::get(type, ArrayRef<float>(given.frequencies)));
-  Value rows = nodes.cast(positions(nodes), builder.getF32Type());
-  Value angles = nodes.mul(nodes.reshape(rows, {shape.sequence, 1}), frequencies);
-  angles = concat(nodes, {angles, angles}, 1);
+  Value rows = nodes.cast(places ? places : positions(nodes), builder.getF32Type());
+  // They broadcast to [batch, heads, sequence, width].
+  rows = places ? nodes.reshape(rows, {shape.batch, 1, shape.sequence, 1})
+                : nodes.reshape(rows, {shape.sequence, 1});
+  Value angles = nodes.mul(rows, frequencies);
+  angles = concat(nodes, {angles, angles}, tensorType(angles).getRank() - 1);
   auto table = [&](onnx::Operator function) {
     Value values = nodes.unary(function, angles);
     return given.factor == 1 ? values
@@ -81,7 +84,7 @@ Value Decoder::rotate(NodeBuilder &nodes, Value heads, int rope) {
     return heads;
   auto [cosine, sine] = ropeTables(rope);
   const int64_t width = tensorType(heads).getDimSize(3);
-  const int64_t rotated = tensorType(cosine).getDimSize(1);
+  const int64_t rotated = tensorType(cosine).getShape().back();
   auto turn = [&](Value part) {
     return nodes.create(own::Rotary, part.getType(), {part, cosine, sine}).getResult(0);
   };
@@ -91,18 +94,32 @@ Value Decoder::rotate(NodeBuilder &nodes, Value heads, int rope) {
   return concat(nodes, {turn(parts[0]), parts[1]}, 3);
 }
 
-Value Decoder::window(int64_t size) {
-  if (size == 0 || size >= shape.sequence)
+Value Decoder::isNear(NodeBuilder &nodes, int64_t window) {
+  if (window == 0 || window >= shape.sequence)
     return nullptr;
-  auto [it, isNew] = windows.try_emplace(size);
-  if (!isNew)
-    return it->second;
-  NodeBuilder nodes = graph.at(nameIn(names.stem, "sliding_window"));
   Value keys = positions(nodes);
   Value queries = nodes.reshape(keys, {shape.sequence, 1});
   Value limit =
-      nodes.splat(double(size), RankedTensorType::get({}, nodes.getBuilder().getI64Type()));
-  return it->second = nodes.binary(op::Less, nodes.sub(queries, keys), limit);
+      nodes.splat(double(window), RankedTensorType::get({}, nodes.getBuilder().getI64Type()));
+  return nodes.binary(op::Less, nodes.sub(queries, keys), limit);
+}
+
+Value Decoder::isSameDocument(NodeBuilder &nodes) {
+  if (!places)
+    return nullptr;
+  // The column where a document begins tells documents of a sequence apart.
+  Value starts = nodes.sub(positions(nodes), places);
+  return nodes.binary(op::Equal, nodes.reshape(starts, {shape.batch, 1, shape.sequence, 1}),
+                      nodes.reshape(starts, {shape.batch, 1, 1, shape.sequence}));
+}
+
+Value Decoder::shownKeys(int64_t window) {
+  auto [it, isNew] = masks.try_emplace(window);
+  if (!isNew)
+    return it->second;
+  NodeBuilder nodes = graph.at(nameIn(names.stem, "mask"));
+  Value near = isNear(nodes, window), same = isSameDocument(nodes);
+  return it->second = near && same ? nodes.binary(op::And, near, same) : near ? near : same;
 }
 
 //===----------------------------------------------------------------------===//
@@ -144,7 +161,7 @@ std::array<Value, 3> Decoder::project(Value value, const std::string &module) {
 
 Value Decoder::mix(NodeBuilder &nodes, Value query, Value key, Value value, const Layer &layer) {
   SmallVector<Value> operands{query, key, value};
-  if (Value shown = window(layer.window))
+  if (Value shown = shownKeys(layer.window))
     operands.push_back(shown);
   SmallVector<NamedAttribute> attrs{nodes.attr("is_causal", int64_t(1)),
                                     nodes.attr("scale", layer.scale)};
@@ -172,7 +189,7 @@ Value Decoder::mixWithDropout(const std::string &module, Value query, Value key,
   Value hidden = nodes.scalar(-kInfinity, scores.getType());
   Value keys = positions(nodes), queries = nodes.reshape(keys, {rows, 1});
   scores = nodes.where(nodes.binary(op::LessOrEqual, keys, queries), scores, hidden);
-  if (Value shown = window(layer.window))
+  if (Value shown = shownKeys(layer.window))
     scores = nodes.where(shown, scores, hidden);
   Value weights = nodes.softmax(scores, 3);
   weights = graph.dropout(weights, module + ".dropout", config.attentionDropout);

@@ -68,14 +68,22 @@ Value Decoder::embed(Value tokens) {
     const std::string place = nameIn(names.stem, names.positions);
     NodeBuilder at = graph.at(place);
     Value rows = graph.parameter(place + ".weight", {config.positions, config.width});
-    auto taken = RankedTensorType::get({shape.sequence, config.width}, type.getElementType());
-    if (shape.sequence < config.positions)
-      rows = at.create(op::Slice, taken,
-                       {rows, at.indices(0), at.indices(shape.sequence), at.indices(0)})
-                 .getResult(0);
-    value = at.add(value, rows);
+    value = at.add(value, embedPositions(at, rows));
   }
   return graph.dropout(value, nameIn(names.stem, "drop"), config.embeddingDropout);
+}
+
+/// The rows of `table` at the positions of tokens.
+Value Decoder::embedPositions(NodeBuilder &nodes, Value table) {
+  if (places)
+    return nodes.gather(table, places, 0);
+  if (shape.sequence >= config.positions)
+    return table;
+  auto taken = tensorType(table).clone({shape.sequence, config.width});
+  return nodes
+      .create(op::Slice, taken,
+              {table, nodes.indices(0), nodes.indices(shape.sequence), nodes.indices(0)})
+      .getResult(0);
 }
 
 Value Decoder::asSummand(Value value, const std::string &module) {
@@ -115,6 +123,11 @@ Value Decoder::loss(Value logits, Value labels) {
   RankedTensorType type = tensorType(labels);
   auto padded = type.clone({shape.batch, shape.sequence + 1});
   Value ignored = nodes.splat(kIgnored, type.clone(ArrayRef<int64_t>{}));
+  if (places) {
+    // The first token of a document is not the next one of the document before.
+    Value zero = nodes.splat(0, type.clone(ArrayRef<int64_t>{}));
+    labels = nodes.where(nodes.binary(op::Equal, places, zero), ignored, labels);
+  }
   // The label of a token is the next token.
   Value next =
       nodes.create(op::Pad, padded, {labels, nodes.indices({0, 0, 0, 1}), ignored}).getResult(0);

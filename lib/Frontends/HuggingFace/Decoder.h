@@ -12,8 +12,10 @@ namespace zero::hf {
 
 class Decoder {
 public:
-  Decoder(const Config &config, BatchShape shape, Graph &graph)
-      : config(config), names(config.family->names), shape(shape), graph(graph) {}
+  /// `places`: the positions of tokens in their documents, [batch, sequence]; null: each sequence
+  /// is one document.
+  Decoder(const Config &config, BatchShape shape, Graph &graph, mlir::Value places)
+      : config(config), names(config.family->names), shape(shape), graph(graph), places(places) {}
 
   /// The scores of all tokens, [batch, sequence, vocabulary].
   mlir::Value logits(mlir::Value tokens);
@@ -26,6 +28,7 @@ private:
   // Decoder.cpp
   std::string nameIn(llvm::StringRef module, llvm::StringRef name) const;
   Value embed(Value tokens);
+  Value embedPositions(NodeBuilder &nodes, Value table);
   Value block(Value value, const Layer &layer, const std::string &module);
   /// `value` normalized by `module`, or as it is if `name` is empty.
   Value normalize(Value value, const std::string &module, llvm::StringRef name);
@@ -41,8 +44,11 @@ private:
   Value rotate(NodeBuilder &nodes, Value heads, int rope);
   std::pair<Value, Value> ropeTables(int rope);
   Value positions(NodeBuilder &nodes);
-  /// Which keys each query sees, [queries, keys], beside causality; null: all.
-  Value window(int64_t size);
+  /// Which keys each query sees by distance and document, beside causality; null: all. It
+  /// broadcasts to [batch, heads, queries, keys].
+  Value shownKeys(int64_t window);
+  Value isNear(NodeBuilder &nodes, int64_t window);
+  Value isSameDocument(NodeBuilder &nodes);
   Value mix(NodeBuilder &nodes, Value query, Value key, Value value, const Layer &layer);
   Value mixWithDropout(const std::string &module, Value query, Value key, Value value,
                        const Layer &layer);
@@ -56,8 +62,9 @@ private:
   const ModuleNames &names;
   BatchShape shape;
   Graph &graph;
+  Value places;
   std::map<int, std::pair<Value, Value>> tables;
-  std::map<int64_t, Value> windows;
+  std::map<int64_t, Value> masks; ///< by the size of the window
 };
 
 } // namespace zero::hf

@@ -56,15 +56,18 @@ static OwningOpRef<ModuleOp> readFolder(const FrontendInput &input, MLIRContext 
   if (!config ||
       (input.checkData && failed(weights.open(llvm::sys::path::parent_path(input.path), loc))))
     return nullptr;
-  SmallVector<StringRef> inputs{"input_ids", "labels"};
-  if (input.forwardOnly)
-    inputs.pop_back();
+  SmallVector<StringRef> inputs{"input_ids"};
+  const bool hasDocuments = input.flags.contains("documents");
+  if (hasDocuments)
+    inputs.push_back("position_ids");
+  if (!input.forwardOnly)
+    inputs.push_back("labels");
   hf::Graph graph(loc, weights, config->family->names.stem, inputs,
                   {shape->batch, shape->sequence});
-  hf::Decoder decoder(*config, *shape, graph);
+  hf::Decoder decoder(*config, *shape, graph, hasDocuments ? graph.input(1) : Value());
   Value result = decoder.logits(graph.input(0));
   if (!input.forwardOnly)
-    result = decoder.loss(result, graph.input(1));
+    result = decoder.loss(result, graph.input(inputs.size() - 1));
   if (weights.hasErrors())
     return nullptr;
   weights.warnOfUnused(loc);
@@ -101,7 +104,10 @@ void registerHuggingFaceFrontend() {
   folder.flags = {{"shape", "4x32|NAME=4x32,...",
                    "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions "
                    "of inputs by name",
-                   "sizes of a batch, or of symbolic inputs"}};
+                   "sizes of a batch, or of symbolic inputs"},
+                  {"documents", "",
+                   "a sequence has several documents: adds the input position_ids, the position of "
+                   "each token in its document; no token attends to another document"}};
   folder.takesParametersBack = true;
   folder.fileInFolder = kConfigFile;
   folder.recognises = beginsConfig;

@@ -4,7 +4,6 @@
 #include "LiftedKernels.h"
 #include "UpdateAnalysis.h"
 #include "UpdateNodes.h"
-#include "dialects/Onnx/Operators.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/UpdateAttrs.h"
@@ -204,7 +203,7 @@ static double countOperations(ArrayRef<onnx::NodeOp> nodes) {
   for (onnx::NodeOp node : nodes) {
     auto type = dyn_cast<RankedTensorType>(node.getResult(0).getType());
     const double elements = type ? double(type.getNumElements()) : 0;
-    operations += node.isAnyOf({op::MatMul, op::Gemm})
+    operations += ops::computes(node, ops::Function::Product)
                       ? 2 * double(node.inputType(0).getNumElements() * type.getShape().back())
                       : elements;
   }

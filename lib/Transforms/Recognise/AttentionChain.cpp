@@ -258,11 +258,9 @@ void AttentionChain::replaceAll() {
   Value query = asHeads(builder, operands.query), key = asHeads(builder, operands.key);
   Value value = asHeads(builder, operands.value);
   foldRepeats(builder, key, value);
-  auto [padding, mask] = masks->operands(builder);
-  onnx::NodeOp made = createAttention(
-      builder,
-      {query, key, value, padding ? padding : builder.none(), mask ? mask : builder.none()},
-      attributes(builder, operands.scale));
+  SmallVector<Value> inputs{query, key, value};
+  llvm::append_range(inputs, masks->operands(builder));
+  onnx::NodeOp made = createAttention(builder, inputs, attributes(builder, operands.scale));
   if (second) {
     Value mixed = made.getResult(0);
     if (transposed)
@@ -279,12 +277,9 @@ void AttentionChain::replaceSoftmax() {
     return;
   OpBuilder at(root);
   NodeBuilder builder(at, root.getLoc(), root.getNode());
-  auto [padding, mask] = masks->operands(builder);
-  onnx::NodeOp made =
-      builder.create(own::MaskedSoftmax, type,
-                     {builder.reshape(scores, type.getShape()), padding ? padding : builder.none(),
-                      mask ? mask : builder.none()},
-                     attributes(builder, scale));
+  SmallVector<Value> inputs{builder.reshape(scores, type.getShape())};
+  llvm::append_range(inputs, masks->operands(builder));
+  onnx::NodeOp made = builder.create(own::MaskedSoftmax, type, inputs, attributes(builder, scale));
   root.replaceAllUsesWith(
       ValueRange(builder.reshape(made.getResult(0), root.outputType(0).getShape())));
   remark(made, "softmax between products of another form than attention's");

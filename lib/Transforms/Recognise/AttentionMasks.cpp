@@ -4,6 +4,7 @@
 
 #include "Patterns.h"
 #include "dialects/Onnx/Operators.h"
+#include "zero/Ops/Attention.h"
 
 #include <cmath>
 #include <limits>
@@ -28,16 +29,70 @@ static Value unexpanded(Value value) {
 // Patterns of values
 //===----------------------------------------------------------------------===//
 
-/// How many elements at the front of `row` equal `shown`, if all behind them equal
-/// one other number, which is left in `hidden`.
-static std::optional<int64_t> shownPrefix(ArrayRef<double> row, double shown,
-                                          std::optional<double> &hidden) {
-  auto rest = row.drop_while([&](double element) { return element == shown; });
-  if (!rest.empty() && !hidden)
-    hidden = rest.front();
-  if (!llvm::all_of(rest, [&](double element) { return element == *hidden; }))
+namespace {
+/// Keys [begin, end).
+struct Interval {
+  int64_t begin, end;
+  bool operator==(const Interval &other) const = default;
+};
+} // namespace
+
+/// The elements of `row` that equal `shown`, if they are neighbours and all others equal one other
+/// number, which is left in `hidden`.
+static std::optional<Interval> shownInterval(ArrayRef<double> row, double shown,
+                                             std::optional<double> &hidden) {
+  auto isShown = [&](double element) { return element == shown; };
+  ArrayRef<double> found = row.drop_until(isShown).take_while(isShown);
+  // A row of nothing says nothing of where the diagonal runs.
+  if (found.empty())
     return std::nullopt;
-  return int64_t(row.size() - rest.size());
+  const int64_t begin = found.begin() - row.begin(), end = found.end() - row.begin();
+  for (ArrayRef<double> rest : {row.take_front(begin), row.drop_front(end)}) {
+    if (!rest.empty() && !hidden)
+      hidden = rest.front();
+    if (!llvm::all_of(rest, [&](double element) { return element == *hidden; }))
+      return std::nullopt;
+  }
+  return Interval{begin, end};
+}
+
+/// The bounds that show `rows`, one for each query, of `keys` keys; none where no bounds do.
+static std::optional<KeyBounds> boundsOf(ArrayRef<Interval> rows, int64_t keys) {
+  KeyBounds bounds;
+  if (llvm::any_of(rows, [&](const Interval &row) { return row.end < keys; })) {
+    // Behind the rows that a prefix makes longer the end moves from row to row.
+    size_t first = 1;
+    while (first < rows.size() && rows[first].end == rows[0].end)
+      ++first;
+    const size_t row = first < rows.size() ? first : 0;
+    bounds.offset = rows[row].end - 1 - int64_t(row);
+    bounds.prefix = rows[0].end > *bounds.offset + 1 ? rows[0].end : 0;
+  }
+  auto late = llvm::find_if(rows, [](const Interval &row) { return row.begin > 0; });
+  if (late != rows.end())
+    bounds.lowest = late->begin - (late - rows.begin());
+  for (auto [index, row] : llvm::enumerate(rows)) {
+    const auto query = int64_t(index);
+    const int64_t end = bounds.offset ? std::max(query + *bounds.offset + 1, bounds.prefix) : keys;
+    const int64_t begin = bounds.lowest ? std::max<int64_t>(query + *bounds.lowest, 0) : 0;
+    if (row != Interval{begin, std::min(end, keys)})
+      return std::nullopt;
+  }
+  return bounds;
+}
+
+bool KeyBounds::intersect(const KeyBounds &other) {
+  const bool isOther =
+      offset && other.offset && (*offset != *other.offset || prefix != other.prefix);
+  if (isOther && (prefix || other.prefix))
+    return false;
+  if (other.offset) {
+    offset = offset ? std::min(*offset, *other.offset) : *other.offset;
+    prefix = other.prefix;
+  }
+  if (other.lowest)
+    lowest = lowest ? std::max(*lowest, *other.lowest) : *other.lowest;
+  return true;
 }
 
 MaskPattern MaskValues::findPattern(Value mask, double shown, int64_t queries, int64_t keys) {
@@ -56,22 +111,23 @@ MaskPattern MaskValues::readPattern(Value mask, double shown, bool hasPositions)
   int64_t queries = shape.size() > 1 ? shape[shape.size() - 2] : 1;
   int64_t columns = columnsOf(mask), rows = rowsOf(mask);
   SmallVector<double, 0> row(columns);
+  SmallVector<Interval> intervals;
   for (int64_t index = 0; index < rows; ++index) {
     readRow(mask, index, row);
-    std::optional<int64_t> count = shownPrefix(row, shown, found.hidden);
-    // A row of nothing says nothing of where the diagonal runs.
-    if (!count || *count == 0)
+    std::optional<Interval> interval = shownInterval(row, shown, found.hidden);
+    if (!interval || (index >= queries && *interval != intervals[index % queries]))
       return {};
-    int64_t query = index % queries;
-    if (index == 0)
-      found.offset = *count - 1;
-    if (*count != std::min(query + found.offset + 1, columns))
-      return {};
+    if (index < queries)
+      intervals.push_back(*interval);
   }
   bool everything = !found.hidden;
   if (rows == 0 || (!everything && !hasPositions))
     return {};
-  found.kind = everything ? MaskPattern::Everything : MaskPattern::Causal;
+  std::optional<KeyBounds> bounds = boundsOf(intervals, columns);
+  if (!bounds)
+    return {};
+  found.bounds = *bounds;
+  found.kind = everything ? MaskPattern::Everything : MaskPattern::Positions;
   return found;
 }
 
@@ -92,28 +148,83 @@ bool AttentionMasks::isPadding(Value mask) const {
 // Taking masks apart
 //===----------------------------------------------------------------------===//
 
-void AttentionMasks::compare(int64_t limit, double hidden) {
-  offset = offset ? std::min(*offset, limit) : limit;
+bool AttentionMasks::bound(const KeyBounds &added, double hidden) {
+  KeyBounds both = bounds;
+  if (!both.intersect(added))
+    return false;
+  // Nothing would be shown to most queries.
+  if (both.offset && both.lowest && *both.offset < *both.lowest)
+    return false;
+  bounds = both;
   fill = hidden;
+  return true;
 }
 
 bool AttentionMasks::takeFound(const MaskPattern &found, double hidden) {
-  if (found.kind == MaskPattern::Causal)
-    compare(found.offset, hidden);
-  return found.kind != MaskPattern::Other;
+  if (found.kind == MaskPattern::Positions)
+    return bound(found.bounds, hidden);
+  return found.kind == MaskPattern::Everything;
 }
 
-void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth) {
+/// Takes up integers of queries that are compared with integers of keys.
+bool AttentionMasks::takeSegments(Value mask, Dims dims) {
+  onnx::NodeOp equal = nodeOf(mask, op::Equal);
+  if (!equal || segments)
+    return false;
+  Segments found;
+  for (Value side : equal.getInputs()) {
+    side = unexpanded(side);
+    SmallVector<int64_t> shape(tensorType(side).getShape());
+    if (dims == Dims::NoHeads && shape.size() == 3)
+      shape.insert(shape.begin() + 1, 1);
+    if (!tensorType(side).getElementType().isInteger() || shape.size() < 2 || shape.size() > 4)
+      return false;
+    shape.insert(shape.begin(), 4 - shape.size(), 1);
+    const bool isOfQueries = shape[2] == scores.getDimSize(2) && shape[3] == 1;
+    const bool isOfKeys = shape[2] == 1 && shape[3] == scores.getDimSize(3);
+    const bool isOfBatches = shape[0] == 1 || shape[0] == scores.getDimSize(0);
+    if (shape[1] != 1 || !isOfBatches || isOfQueries == isOfKeys)
+      return false;
+    found[isOfKeys] = side;
+  }
+  if (!found[0] || !found[1])
+    return false;
+  segments = found;
+  return true;
+}
+
+/// Takes up a mask of [batch, queries, keys] that is reshaped to the scores of all heads, if no
+/// part of it has to remain an operand.
+bool AttentionMasks::takeReshaped(Value mask, bool negated, unsigned depth) {
+  onnx::NodeOp reshape = nodeOf(mask, op::Reshape);
+  if (!reshape || reshape.inputType(0).getRank() != 3 || reshape.outputType(0).getRank() != 4)
+    return false;
+  SmallVector<int64_t> shape(reshape.inputType(0).getShape());
+  shape.insert(shape.begin() + 1, 1);
+  if (reshape.outputType(0).getShape() != ArrayRef(shape))
+    return false;
+  AttentionMasks taken = *this;
+  taken.takeShown(reshape.getInputs()[0], negated, depth + 1, Dims::NoHeads);
+  if (taken.shown.size() != shown.size())
+    return false;
+  bounds = taken.bounds;
+  segments = taken.segments;
+  return true;
+}
+
+void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth, Dims dims) {
   mask = unexpanded(mask);
-  if (takeFound(findPattern(mask, negated ? 0 : 1), *fill))
+  if (takeFound(findPattern(mask, negated ? 0 : 1), *fill) ||
+      (!negated && takeSegments(mask, dims)) ||
+      (depth < kMaxDepth && takeReshaped(mask, negated, depth)))
     return;
   if (onnx::NodeOp inverse = nodeOf(mask, op::Not); inverse && depth < kMaxDepth)
-    return takeShown(inverse.getInputs()[0], !negated, depth + 1);
+    return takeShown(inverse.getInputs()[0], !negated, depth + 1, dims);
   // Shown by both; or hidden by neither.
   onnx::NodeOp both = nodeOf(mask, negated ? op::Or : op::And);
   if (both && depth < kMaxDepth) {
     for (Value part : both.getInputs())
-      takeShown(part, negated, depth + 1);
+      takeShown(part, negated, depth + 1, dims);
     return;
   }
   if (llvm::none_of(shown, [&](Shown s) { return s.value == mask && s.negated == negated; }))
@@ -126,7 +237,7 @@ bool AttentionMasks::show(Value mask, bool negated, double hidden) {
     return false;
   fill = hidden;
   takeShown(mask, negated, 0);
-  if (!offset && shown.empty())
+  if (bounds.isEmpty() && !segments && shown.empty())
     fill.reset();
   return true;
 }
@@ -169,7 +280,9 @@ void AttentionMasks::addTerm(Value bias, unsigned depth) {
 //===----------------------------------------------------------------------===//
 
 bool AttentionMasks::showsAKeyPerRow() const {
-  return shown.empty() && biases.empty() && offset.value_or(0) >= 0;
+  const int64_t queries = scores.getDimSize(2), keys = scores.getDimSize(3);
+  const bool seesLast = !bounds.lowest || queries - 1 + *bounds.lowest < keys;
+  return shown.empty() && biases.empty() && !segments && bounds.offset.value_or(0) >= 0 && seesLast;
 }
 
 bool AttentionMasks::isExpressible() const {
@@ -180,7 +293,24 @@ bool AttentionMasks::isExpressible() const {
   return !hasMask || !hasBias || *fill == -kInfinity;
 }
 
-std::array<Value, 2> AttentionMasks::operands(NodeBuilder &builder) const {
+/// `numbers` of `positions` as i64 of [batch or 1, positions].
+static Value asPositions(NodeBuilder &builder, Value numbers, int64_t positions) {
+  const int64_t batch = tensorType(numbers).getNumElements() / positions;
+  numbers = builder.reshape(numbers, {batch, positions});
+  return builder.cast(numbers, builder.getBuilder().getI64Type());
+}
+
+SmallVector<Value> AttentionMasks::operands(NodeBuilder &builder) const {
+  SmallVector<Value> all;
+  for (Value mask : maskOperands(builder))
+    all.push_back(mask ? mask : builder.none());
+  if (segments)
+    for (auto [dim, numbers] : llvm::enumerate(*segments))
+      all.push_back(asPositions(builder, numbers, scores.getDimSize(2 + int64_t(dim))));
+  return all;
+}
+
+std::array<Value, 2> AttentionMasks::maskOperands(NodeBuilder &builder) const {
   // Booleans and numbers, each of keys and of queries by keys.
   Value keys, pairs, keyBias, pairBias;
   auto join = [&](Value &sum, onnx::Operator type, Value term) {
@@ -207,15 +337,27 @@ std::array<Value, 2> AttentionMasks::operands(NodeBuilder &builder) const {
 }
 
 SmallVector<NamedAttribute> AttentionMasks::attributes(NodeBuilder &builder) const {
-  return {builder.attr("causal", int64_t(offset.has_value())),
-          builder.attr("offset", offset.value_or(0)),
-          builder.attr("fill", fill.value_or(-kInfinity))};
+  const int64_t offset = bounds.offset.value_or(std::max<int64_t>(bounds.lowest.value_or(0), 0));
+  SmallVector<NamedAttribute> attrs{builder.attr("causal", int64_t(bounds.offset.has_value())),
+                                    builder.attr("offset", offset),
+                                    builder.attr("fill", fill.value_or(-kInfinity))};
+  if (bounds.prefix)
+    attrs.push_back(builder.attr(kPrefix, bounds.prefix));
+  if (bounds.lowest)
+    attrs.push_back(builder.attr(kWindow, offset + 1 - *bounds.lowest));
+  return attrs;
 }
 
 std::string AttentionMasks::describe() const {
   SmallVector<StringRef> words;
-  if (offset)
+  if (bounds.offset)
     words.push_back("causal");
+  if (bounds.prefix)
+    words.push_back("prefix");
+  if (bounds.lowest)
+    words.push_back("window");
+  if (segments)
+    words.push_back("segments");
   auto note = [&](Value value) {
     StringRef word = isPadding(value) ? "padding" : "a mask";
     if (!llvm::is_contained(words, word))

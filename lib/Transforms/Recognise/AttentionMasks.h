@@ -1,8 +1,8 @@
 //===- AttentionMasks.h - masks and biases of attention ---------*- C++ -*-===//
 //
 // A mask is taken apart into what the composite can say without a tensor of
-// queries by keys: a comparison of positions, and keys that a sample does not
-// have. zero::MaskedSoftmax says what the parts mean.
+// queries by keys: comparisons of positions and of segments, and keys that a sample
+// does not have. zero::MaskedSoftmax says what the parts mean.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,22 @@
 
 namespace zero {
 
+/// The keys that are shown to a query by their positions alone.
+struct KeyBounds {
+  std::optional<int64_t> offset; ///< key <= query + offset, or key < prefix
+  int64_t prefix = 0;
+  std::optional<int64_t> lowest; ///< key >= query + lowest
+
+  bool isEmpty() const { return !offset && !lowest; }
+  /// Narrows these to what `other` shows, too. False, and nothing done, if no bounds say that.
+  bool intersect(const KeyBounds &other);
+};
+
 /// The contents of a mask of queries by keys.
 struct MaskPattern {
-  enum Kind { Other, Everything, Causal };
+  enum Kind { Other, Everything, Positions };
   Kind kind = Other;
-  int64_t offset = 0;           ///< causal: key <= query + offset is shown
+  KeyBounds bounds;             ///< of positions
   std::optional<double> hidden; ///< the number in place of the one that shows
 };
 
@@ -52,18 +63,20 @@ public:
   /// have `hidden` added. False, and nothing done, if other ones have another
   /// number.
   bool show(mlir::Value shown, bool negated, double hidden);
-  /// Takes up a comparison of positions: key <= query + offset.
-  void compare(int64_t offset, double hidden);
+  /// Takes up `added`, which hides keys with the number `hidden`. False, and nothing done, if they
+  /// cannot be said together with what was taken up before.
+  bool bound(const KeyBounds &added, double hidden);
 
-  bool isEmpty() const { return !offset && shown.empty() && biases.empty(); }
+  bool isEmpty() const { return bounds.isEmpty() && !segments && shown.empty() && biases.empty(); }
   /// Whether nothing but positions hides, and each query sees a key.
   bool showsAKeyPerRow() const;
   /// Whether the operands below can say all of it.
   bool isExpressible() const;
 
-  /// The operands padding and mask, null where there is none.
-  std::array<mlir::Value, 2> operands(NodeBuilder &builder) const;
-  /// The attributes causal, offset and fill.
+  /// The operands padding and mask, onnx.none where there is none, and the segments of queries and
+  /// of keys, if there are any.
+  llvm::SmallVector<mlir::Value> operands(NodeBuilder &builder) const;
+  /// The attributes causal, offset, window, prefix and fill.
   llvm::SmallVector<mlir::NamedAttribute> attributes(NodeBuilder &builder) const;
   /// "causal, padding": for messages.
   std::string describe() const;
@@ -74,8 +87,17 @@ private:
     mlir::Value value;
     bool negated;
   };
+  /// Numbers of queries and of keys that are compared: [batch or 1, positions] with unit
+  /// dimensions.
+  using Segments = std::array<mlir::Value, 2>;
+  /// The dimensions of a mask: those of the scores at the end, or all of them but heads.
+  enum class Dims { Scores, NoHeads };
+
   MaskPattern findPattern(mlir::Value mask, double shown);
-  void takeShown(mlir::Value mask, bool negated, unsigned depth);
+  bool takeSegments(mlir::Value mask, Dims dims);
+  bool takeReshaped(mlir::Value mask, bool negated, unsigned depth);
+  std::array<mlir::Value, 2> maskOperands(NodeBuilder &builder) const;
+  void takeShown(mlir::Value mask, bool negated, unsigned depth, Dims dims = Dims::Scores);
   bool takeFound(const MaskPattern &found, double hidden);
   void addTerm(mlir::Value bias, unsigned depth);
   bool addHiding(mlir::Value bias);
@@ -83,7 +105,8 @@ private:
 
   MaskValues &values;
   mlir::RankedTensorType scores;
-  std::optional<int64_t> offset;
+  KeyBounds bounds;
+  std::optional<Segments> segments;
   /// The number that is added to hidden scores, if any are hidden.
   std::optional<double> fill;
   llvm::SmallVector<Shown> shown;

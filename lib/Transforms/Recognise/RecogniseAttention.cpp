@@ -35,7 +35,7 @@ static void refineMask(onnx::NodeOp node, MaskValues &values) {
                                                         node.inputType(1).getDimSize(2)}));
   double fill = node.getFloat("fill", -kInfinity);
   if (node.getInt("causal", 0))
-    masks.compare(node.getInt("offset", 0), fill);
+    masks.bound({node.getInt("offset", 0)}, fill);
   if (node.hasInput(4)) {
     Value mask = node.getInputs()[4];
     if (isa<FloatType>(node.inputType(4).getElementType()))
@@ -48,12 +48,12 @@ static void refineMask(onnx::NodeOp node, MaskValues &values) {
     return;
   OpBuilder at(node);
   NodeBuilder builder(at, node.getLoc(), node.getNode());
-  auto [padding, mask] = masks.operands(builder);
   NamedAttrList attrs(node.getAttrs());
   for (NamedAttribute attr : masks.attributes(builder))
     attrs.set(attr.getName(), attr.getValue());
-  node.setOperand(3, padding ? padding : builder.none());
-  node.setOperand(4, mask ? mask : builder.none());
+  SmallVector<Value> operands(node.getInputs().take_front(3));
+  llvm::append_range(operands, masks.operands(builder));
+  node->setOperands(operands);
   node.setAttrsAttr(attrs.getDictionary(node.getContext()));
 }
 

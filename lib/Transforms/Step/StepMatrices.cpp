@@ -8,6 +8,7 @@
 
 #include "StepUpdates.h"
 
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Optimizers/Matrices.h"
 #include "zero/Transforms/Step/Directions.h"
 
@@ -59,7 +60,7 @@ Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
     collecting = buildCollectingKernels(module, symbols, hasWholeStates && factor.counts);
   // Without states the direction changes nothing, and what whole states read exists also in steps
   // that are skipped.
-  const Value condition = states.empty() ? Value() : factor.counts;
+  const Value condition = states.empty() ? Value() : Value(factor.counts);
   Value direction = launchDirection(
       builder, symbols, {gradient, states, kernels.direction, operands, condition, collecting});
   const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);

@@ -94,6 +94,10 @@ private:
     result.o = rows(plan.o, batch, head);
     result.padding = maskOf(plan.padding, batch, head);
     result.mask = maskOf(plan.mask, batch, head);
+    if (plan.segments) {
+      result.querySegments = segmentsOf(plan.segments->queries, batch * plan.segments->queryBatch);
+      result.keySegments = segmentsOf(plan.segments->queries + 1, batch * plan.segments->keyBatch);
+    }
     result.lse = static_cast<float *>(args[plan.lse]) + index * plan.shape.queries;
     if (plan.isBackward) {
       result.dO = rows(plan.dO, batch, head);
@@ -116,6 +120,10 @@ private:
     const char *data = static_cast<char *>(args[mask->argument]);
     return {data + batch * mask->batch + head * mask->head, mask->query, mask->key,
             plan.arguments[mask->argument].stored};
+  }
+
+  const int64_t *segmentsOf(size_t argument, int64_t first) const {
+    return static_cast<const int64_t *>(args[argument]) + first;
   }
 
   const Attention &attention;

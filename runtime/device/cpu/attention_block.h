@@ -1,8 +1,8 @@
 //===- attention_block.h - common code of both directions -------*- C++ -*-===//
 //
 // A block of queries meets the keys of its head, tile by tile. Products run over strips
-// of rows; a strip leaves out the keys that come too late for all of its queries. Only
-// attention_code.cpp includes it.
+// of rows; a strip leaves out the keys before the first and behind the last one that
+// positions and segments show to one of its queries. Only attention_code.cpp includes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,10 @@ class Block {
 public:
   Block(const AttentionShape &shape, const AttentionLayout &layout, const AttentionHead &head,
         float *scratch)
-      : shape(shape), layout(layout), head(head), scratch(scratch), masks(shape, head) {}
+      : shape(shape), layout(layout), head(head), scratch(scratch),
+        ranges(head.keySegments ? reinterpret_cast<SegmentRange *>(scratch + layout.segments)
+                                : nullptr),
+        masks(shape, head, ranges) {}
 
 protected:
   float *at(int64_t offset) const { return scratch + offset; }
@@ -94,6 +97,9 @@ protected:
         pair(rows, kKeyUnit, layout.paddedWidth, keyRows + first / kPair * layout.paddedWidth);
     }
     *at(layout.longestKey) = longest;
+    for (int64_t first = 0; ranges && first < shape.keys; first += kKeyUnit)
+      ranges[first / kKeyUnit] =
+          rangeOf(head.keySegments, first, smaller(first + kKeyUnit, shape.keys));
   }
 
   /// Packs kKeyUnit rows from `first` on into `rows` and behind each other into `columns`;
@@ -141,34 +147,43 @@ protected:
       scaleBy(shape.scale, rows * layout.paddedWidth, at(layout.queries));
   }
 
-  /// Masks `columns` scores of a row of the tile, and scales them if its query is not scaled.
-  void takeScores(int64_t row, int64_t columns) {
-    if (columns == 0)
+  /// The columns [from, to) of the current tile that are computed for a strip: whole panels.
+  struct Columns {
+    int64_t from, to;
+  };
+
+  /// Masks scores of a row of the tile, and scales them if its query is not scaled.
+  void takeScores(int64_t row, Columns columns) {
+    if (columns.from >= columns.to)
       return;
     float *scores = at(layout.scores) + row * kScoreStride;
     if (kPair != 1)
-      scaleBy(shape.scale, columns, scores);
-    masks.apply(first + row, columns, scores);
+      scaleBy(shape.scale, columns.to - columns.from, scores + columns.from);
+    masks.apply(first + row, columns.from, columns.to, scores);
   }
 
-  /// Each strip sees the keys that are not too late for its last query, or `all`.
+  /// Each strip sees the keys from the first to the last one that is shown to one of its queries,
+  /// or `all`.
   void see(bool all) {
-    reach = 0;
+    seesAll = true, firstSeen = shape.keys, reach = 0;
     for (int64_t strip = 0; strip < kStrips; ++strip) {
-      const int64_t last = smaller((strip + 1) * kStrip, rows) - 1;
-      const int64_t shown = first + last + shape.causalOffset + 1;
-      seen[strip] = !shape.causal || all ? shape.keys : shown < 0 ? 0 : smaller(shown, shape.keys);
-      if (strip * kStrip >= rows)
-        seen[strip] = 0;
-      reach = seen[strip] > reach ? seen[strip] : reach;
+      if (strip * kStrip >= rows) {
+        seen[strip] = {0, 0};
+        continue;
+      }
+      const Keys keys = all ? Keys{0, shape.keys} : keysShownTo(strip);
+      seen[strip] = keys.begin < keys.end ? keys : Keys{0, 0};
+      seesAll = seesAll && keys.begin == 0 && keys.end == shape.keys;
+      firstSeen = seen[strip].end > 0 ? smaller(keys.begin, firstSeen) : firstSeen;
+      reach = seen[strip].end > reach ? seen[strip].end : reach;
     }
   }
 
-  /// Whether keys that the causal mask hides have weight 0 in every row, judged by its largest
-  /// score or `logSums` and by the numbers of queries and keys, since no score is computed: exp is
-  /// 0 long before -104. False in doubt and for NaN.
+  /// Whether keys that no strip sees have weight 0 in every row, judged by its largest score or
+  /// `logSums` and by the numbers of queries and keys, since no score is computed: exp is 0 long
+  /// before -104. False in doubt and for NaN.
   bool hidesAll(const float *logSums, bool sureOfInfinity) {
-    if (!shape.causal || seen[0] == shape.keys)
+    if (seesAll)
       return true;
     const float added = masks.mostAdded(first, rows) + shape.fill;
     for (int64_t row = 0; row < rows; ++row) {
@@ -185,16 +200,15 @@ protected:
     return true;
   }
 
-  /// Columns of the current tile that are computed for `strip`.
-  int64_t columnsOf(int64_t strip) const {
-    const int64_t columns = seen[strip] - key;
-    return columns <= 0 ? 0 : smaller(kTileKeys, (columns + kPanel - 1) / kPanel * kPanel);
+  Columns columnsOf(int64_t strip) const {
+    const int64_t to = endOfKeys(strip);
+    return {beginOfKeys(strip), (to + kPanel - 1) / kPanel * kPanel};
   }
-  /// Keys of the current tile that `strip` sees.
-  int64_t keysOf(int64_t strip) const {
-    const int64_t count = seen[strip] - key;
-    return count <= 0 ? 0 : smaller(kTileKeys, count);
+  bool sees(int64_t strip, int64_t keyOfPanel) const {
+    return seen[strip].begin <= keyOfPanel && keyOfPanel < seen[strip].end;
   }
+  /// The first tile of which a strip sees a key.
+  int64_t firstTile() const { return firstSeen / kTileKeys * kTileKeys; }
 
   void moveTo(int64_t tile) {
     key = tile;
@@ -208,9 +222,9 @@ protected:
     padded = wordsOf(padded);
     const int64_t depth = wordsOf(width);
     const int64_t end = smaller(kTileKeys, reach - key);
-    for (int64_t column = 0; column < end; column += kPanel)
+    for (int64_t column = firstSeen > key ? firstSeen - key : 0; column < end; column += kPanel)
       for (int64_t strip = 0; strip < kStrips; ++strip)
-        if (column < columnsOf(strip))
+        if (sees(strip, key + column))
           multiplyBlock<false, kPanelVectors>(
               left + strip * kStrip * padded, padded, columns + (key + column) * depth, kPanel,
               depth, to + strip * kStrip * kScoreStride + column, kScoreStride, false);
@@ -218,23 +232,71 @@ protected:
 
   /// `to` (+)= `weights` times `right`, whose paired rows are keys.
   void multiplyKeys(const float *weights, const float *right, int64_t padded, float *to) const {
-    for (int64_t strip = 0; strip < kStrips; ++strip)
-      if (keysOf(strip) > 0)
-        multiplyStrip<false>(weights + strip * kStrip * kScoreStride, kScoreStride,
-                             right + key / kPair * padded, padded, wordsOf(keysOf(strip)),
-                             to + strip * kStrip * padded, padded, padded, key > 0);
+    for (int64_t strip = 0; strip < kStrips; ++strip) {
+      const int64_t from = beginOfKeys(strip), count = endOfKeys(strip) - from;
+      if (count > 0)
+        multiplyStrip<false>(weights + strip * kStrip * kScoreStride + from / kPair, kScoreStride,
+                             right + (key + from) / kPair * padded, padded, wordsOf(count),
+                             to + strip * kStrip * padded, padded, padded, key > seen[strip].begin);
+    }
   }
 
   const AttentionShape &shape;
   const AttentionLayout &layout;
   const AttentionHead &head;
   float *const scratch;
+  SegmentRange *const ranges; ///< of each kKeyUnit keys; null: no segments
   Masks masks;
   int64_t first = 0, rows = 0, key = 0;
-  int64_t seen[kStrips] = {};
-  int64_t reach = 0; ///< the most that a strip sees
+  int64_t firstSeen = 0, reach = 0; ///< the keys of all strips: from the first, to behind the last
 
 private:
+  /// The keys that a strip sees, from the beginning of a panel on.
+  struct Keys {
+    int64_t begin, end;
+  };
+
+  /// The keys of the current tile that `strip` sees, as columns; empty if the end is not behind.
+  int64_t beginOfKeys(int64_t strip) const {
+    const int64_t begin = seen[strip].begin - key;
+    return begin < 0 ? 0 : begin;
+  }
+  int64_t endOfKeys(int64_t strip) const {
+    const int64_t end = seen[strip].end - key;
+    return end < 0 ? 0 : smaller(kTileKeys, end);
+  }
+
+  static SegmentRange rangeOf(const int64_t *segments, int64_t from, int64_t to) {
+    SegmentRange range{segments[from], segments[from]};
+    for (int64_t i = from + 1; i < to; ++i)
+      range.add(segments[i]);
+    return range;
+  }
+
+  Keys keysShownTo(int64_t strip) const {
+    const int64_t from = first + strip * kStrip, to = smaller(from + kStrip, first + rows);
+    Keys keys{shape.beginOf(from), shape.endOf(to - 1)};
+    if (ranges)
+      keys = cutBySegments(rangeOf(head.querySegments, from, to), keys);
+    return {keys.begin / kPanel * kPanel, keys.end};
+  }
+
+  /// `keys` without those at both ends whose segments are not in `range`.
+  Keys cutBySegments(SegmentRange range, Keys keys) const {
+    while (keys.begin < keys.end && !ranges[keys.begin / kKeyUnit].meets(range))
+      keys.begin = (keys.begin / kKeyUnit + 1) * kKeyUnit;
+    while (keys.begin < keys.end && !range.has(head.keySegments[keys.begin]))
+      ++keys.begin;
+    while (keys.begin < keys.end && !ranges[(keys.end - 1) / kKeyUnit].meets(range))
+      keys.end = (keys.end - 1) / kKeyUnit * kKeyUnit;
+    while (keys.begin < keys.end && !range.has(head.keySegments[keys.end - 1]))
+      --keys.end;
+    return keys;
+  }
+
+  Keys seen[kStrips] = {};
+  bool seesAll = false; ///< each strip every key
+
   /// Reads kKeyUnit rows from `first` on as words, with zeros behind the last key. Returns how many
   /// keys there are.
   int64_t readUnit(const HeadRows &from, int64_t first, int64_t width, int64_t padded,

@@ -42,7 +42,7 @@ private:
     clear(at(layout.result), kTileQueries * layout.paddedValue);
     for (int64_t row = 0; row < kTileQueries; ++row)
       top[row] = -kInfinity, sum[row] = 0;
-    for (int64_t tile = 0; tile < reach; tile += kTileKeys) {
+    for (int64_t tile = firstTile(); tile < reach; tile += kTileKeys) {
       moveTo(tile);
       multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
                       at(layout.scores));
@@ -53,18 +53,18 @@ private:
   }
 
   /// Turns the scores of a row of the tile into weights.
-  void weigh(int64_t row, int64_t columns) {
+  void weigh(int64_t row, Columns columns) {
     float *scores = at(layout.scores) + row * kScoreStride;
-    if (columns == 0)
+    if (columns.from >= columns.to)
       return;
     takeScores(row, columns);
     Floats most = top[row];
-    for (int64_t i = 0; i < columns; i += kLanes)
+    for (int64_t i = columns.from; i < columns.to; i += kLanes)
       most = larger(most, load(scores + i));
     const float newTop = largestOf(most);
     const float shift = newTop == -kInfinity ? 0 : newTop;
     Floats total = 0.0f;
-    for (int64_t i = 0; i < columns; i += kLanes) {
+    for (int64_t i = columns.from; i < columns.to; i += kLanes) {
       const Floats weight = exponential(load(scores + i) - shift);
       store(scores + i, weight);
       total += weight;
@@ -77,7 +77,7 @@ private:
     sum[row] += sumOf(total);
     top[row] = newTop;
 #if defined(ATTENTION_HALVES)
-    packRow(scores, columns, scores);
+    packRow(scores + columns.from, columns.to - columns.from, scores + columns.from / kPair);
 #endif
   }
 
@@ -123,7 +123,7 @@ public:
         see(true);
       takeShares();
       clear(at(layout.result), kTileQueries * layout.paddedWidth);
-      for (int64_t tile = 0; tile < reach; tile += kTileKeys)
+      for (int64_t tile = firstTile(); tile < reach; tile += kTileKeys)
         descend(tile);
       storeRows(head.dQ, first, rows, shape.width, layout.paddedWidth, shape.scale,
                 at(layout.result));
@@ -175,7 +175,7 @@ private:
     }
     if (!any)
       return;
-    for (int64_t tile = 0; tile < reach; tile += kTileKeys) {
+    for (int64_t tile = firstTile(); tile < reach; tile += kTileKeys) {
       moveTo(tile);
       multiplyColumns(at(layout.queries), layout.paddedWidth, at(layout.keyColumns), shape.width,
                       at(layout.scores));
@@ -187,11 +187,11 @@ private:
       share[row] = 1 / share[row];
   }
 
-  float sumOfWeights(int64_t row, int64_t columns) {
+  float sumOfWeights(int64_t row, Columns columns) {
     float *scores = at(layout.scores) + row * kScoreStride;
     takeScores(row, columns);
     Floats total = 0.0f;
-    for (int64_t i = 0; i < columns; i += kLanes)
+    for (int64_t i = columns.from; i < columns.to; i += kLanes)
       total += exponential(load(scores + i) - lse[row]);
     return sumOf(total);
   }
@@ -206,7 +206,7 @@ private:
     for (int64_t row = 0; row < rows; row += kPair)
       differentiate(row, columnsOf(row / kStrip));
     const int64_t end = smaller(reach, key + kTileKeys);
-    for (int64_t from = key; from < end; from += kStrip) {
+    for (int64_t from = key > firstSeen ? key : firstSeen; from < end; from += kStrip) {
       addToKeys(from, at(layout.scores), at(layout.gradientPairs), layout.paddedValue,
                 at(layout.valueSums));
       addToKeys(from, pairedGradScores(), at(layout.queryPairs), layout.paddedWidth,
@@ -232,14 +232,14 @@ private:
   /// Converts the scores of two rows to weights and the gradients of weights to those of scores, in
   /// words: those of scores along keys, in place, and both in pairs of rows, weights into the first
   /// row of scores and gradients of scores into the second.
-  void differentiate(int64_t row, int64_t columns) {
+  void differentiate(int64_t row, Columns columns) {
     const bool isPair = row + 1 < rows; // otherwise the second row is zeros
     takeScores(row, columns);
     if (isPair)
       takeScores(row + 1, columns);
     float *pairs = at(layout.scores) + row * kScoreStride;
     float *gradients = at(layout.gradScores) + row * kScoreStride;
-    for (int64_t i = 0; i < columns; i += kLanes) {
+    for (int64_t i = columns.from; i < columns.to; i += kLanes) {
       const Gradients low = gradientsOf(row, i);
       const Gradients high =
           isPair ? gradientsOf(row + 1, i) : Gradients{Floats(0.0f), Floats(0.0f)};
@@ -254,9 +254,9 @@ private:
   float *pairedGradScores() const { return at(layout.scores) + kScoreStride; }
 #else
   /// Converts scores to weights, and the gradients of weights to those of scores.
-  void differentiate(int64_t row, int64_t columns) {
+  void differentiate(int64_t row, Columns columns) {
     takeScores(row, columns);
-    for (int64_t i = 0; i < columns; i += kLanes) {
+    for (int64_t i = columns.from; i < columns.to; i += kLanes) {
       const auto [weight, score] = gradientsOf(row, i);
       store(at(layout.scores) + row * kScoreStride + i, weight);
       store(at(layout.gradScores) + row * kScoreStride + i, score);
@@ -266,16 +266,20 @@ private:
   float *pairedGradScores() const { return at(layout.gradScores); }
 #endif
 
-  /// Adds to a strip of keys from `from` on: transposed `weights` times `right`.
+  /// Adds to a strip of keys from `from` on: transposed `weights` times `right`, over each run of
+  /// strips of queries that see them.
   void addToKeys(int64_t from, const float *weights, const float *right, int64_t padded,
                  float *sums) const {
-    int64_t strip = 0;
-    while (seen[strip] <= from)
-      ++strip;
-    const int64_t row = strip * kStrip;
-    multiplyStrip<true>(weights + row * kScoreStride + from - key, kPair * kScoreStride,
-                        right + row / kPair * padded, padded, wordsOf(rows - row),
-                        sums + from * padded, padded, padded, true);
+    for (int64_t strip = 0; strip < kStrips; ++strip) {
+      const int64_t row = strip * kStrip;
+      while (strip < kStrips && sees(strip, from))
+        ++strip;
+      const int64_t count = smaller(strip * kStrip, rows) - row;
+      if (count > 0)
+        multiplyStrip<true>(weights + row * kScoreStride + from - key, kPair * kScoreStride,
+                            right + row / kPair * padded, padded, wordsOf(count),
+                            sums + from * padded, padded, padded, true);
+    }
   }
 
   void storeRows(const HeadRows &to, int64_t from, int64_t count, int64_t width, int64_t padded,

@@ -40,7 +40,9 @@ struct MaskRow {
 /// The masks of one head as they move over its tiles.
 class Masks {
 public:
-  Masks(const AttentionShape &shape, const AttentionHead &head) : shape(shape), head(head) {}
+  /// `ranges`: of the segments of each kKeyUnit keys, if there are segments.
+  Masks(const AttentionShape &shape, const AttentionHead &head, const SegmentRange *ranges)
+      : shape(shape), head(head), ranges(ranges) {}
 
   /// Goes to the tile whose keys begin at `first`.
   void moveTo(int64_t first) {
@@ -50,21 +52,22 @@ public:
       padding.stage(head.padding, 0, key, count);
   }
 
-  /// Masks the scores of `query` in the first `columns` of the tile; those behind the last
-  /// key become minus infinity.
-  void apply(int64_t query, int64_t columns, float *scores) {
+  /// Masks the scores of `query` in columns [from, to) of the tile; those behind the last key
+  /// become minus infinity.
+  void apply(int64_t query, int64_t from, int64_t to, float *scores) {
     if (head.padding.adds())
-      add(padding.added, columns, scores);
+      add(padding.added, from, to, scores);
     if (head.mask.data)
       mask.stage(head.mask, query, key, count);
     if (head.mask.adds())
-      add(mask.added, columns, scores);
-    if (head.padding.shows() || head.mask.shows())
-      hide(query, 0, columns, scores);
-    else if (shape.causal)
-      hide(query, shownUntil(query) / kLanes * kLanes, columns, scores);
-    if (columns > count)
-      cut(columns, scores);
+      add(mask.added, from, to, scores);
+    compareSegments(query, from, to);
+    if (head.padding.shows() || head.mask.shows() || isMixed)
+      hide(query, from, to, scores);
+    else
+      hideByPosition(query, from, to, scores);
+    if (to > count)
+      cut(to, scores);
   }
 
   /// The largest number that masks but `fill` add to scores of `rows` queries from `first`
@@ -79,25 +82,52 @@ public:
   }
 
 private:
-  /// Columns of this tile that are not too late for `query`.
-  int64_t shownUntil(int64_t query) const {
-    const int64_t end = query + shape.causalOffset + 1 - key;
-    return end < 0 ? 0 : end > kTileKeys ? kTileKeys : end;
+  /// `at`, a key, as a column of this tile.
+  int64_t columnOf(int64_t at) const {
+    return at < key ? 0 : at - key > kTileKeys ? kTileKeys : at - key;
   }
 
-  void add(const float *added, int64_t columns, float *scores) const {
-    for (int64_t i = 0; i < columns; i += kLanes)
+  static void add(const float *added, int64_t from, int64_t to, float *scores) {
+    for (int64_t i = from; i < to; i += kLanes)
       store(scores + i, load(scores + i) + load(added + i));
   }
 
-  void hide(int64_t query, int64_t from, int64_t columns, float *scores) const {
-    const Ints end = static_cast<int32_t>(shape.causal ? shownUntil(query) : kTileKeys);
-    for (int64_t i = from; i < columns; i += kLanes) {
-      Ints shown = AllLanes::numbers() + static_cast<int32_t>(i) < end;
+  /// Finds which keys in columns [from, to) have the segment of `query`, unless all have.
+  void compareSegments(int64_t query, int64_t from, int64_t to) {
+    isMixed = false;
+    if (!head.querySegments)
+      return;
+    const int64_t segment = head.querySegments[query];
+    for (int64_t i = from / kKeyUnit; i * kKeyUnit < to; ++i) {
+      const SegmentRange range = ranges[key / kKeyUnit + i];
+      isMixed = isMixed || range.low != segment || range.high != segment;
+    }
+    const int64_t end = to < count ? to : count;
+    for (int64_t i = from; isMixed && i < end; ++i)
+      same[i] = head.keySegments[key + i] == segment;
+  }
+
+  /// Hides what comes too early or too late for `query`.
+  void hideByPosition(int64_t query, int64_t from, int64_t to, float *scores) const {
+    const int64_t first = columnOf(shape.beginOf(query)), last = columnOf(shape.endOf(query));
+    const int64_t early = (first + kLanes - 1) / kLanes * kLanes, late = last / kLanes * kLanes;
+    if (first > from)
+      hide(query, from, early < to ? early : to, scores);
+    hide(query, late < early ? early : late < from ? from : late, to, scores);
+  }
+
+  void hide(int64_t query, int64_t from, int64_t to, float *scores) const {
+    const Ints begin = static_cast<int32_t>(columnOf(shape.beginOf(query)));
+    const Ints end = static_cast<int32_t>(columnOf(shape.endOf(query)));
+    for (int64_t i = from; i < to; i += kLanes) {
+      const Ints column = AllLanes::numbers() + static_cast<int32_t>(i);
+      Ints shown = (column >= begin) & (column < end);
       if (head.padding.shows())
         shown &= isSet(padding.shown + i);
       if (head.mask.shows())
         shown &= isSet(mask.shown + i);
+      if (isMixed)
+        shown &= isSet(same + i);
       store(scores + i, load(scores + i) + (shown ? Floats(0.0f) : Floats(shape.fill)));
     }
   }
@@ -130,8 +160,11 @@ private:
 
   const AttentionShape &shape;
   const AttentionHead &head;
+  const SegmentRange *ranges;
   int64_t key = 0, count = 0; ///< of the tile
   MaskRow padding{}, mask{};
+  bool isMixed = false; ///< whether `same` tells which keys have the segment of the query
+  alignas(64) uint8_t same[kTileKeys] = {};
 };
 
 } // namespace zero::rt::ATTENTION_ISA

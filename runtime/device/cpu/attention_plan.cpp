@@ -44,8 +44,9 @@ private:
   Status addMask(const char *name, Attention::Mask kind, const Strides &strides,
                  std::vector<uint64_t> extents, std::optional<MaskPlan> &mask);
   Status addMasks();
+  Status addSegments();
   Status grow(const char *name, const std::vector<Dim> &dims, uint64_t start);
-  Status add(const char *name, bool isShown = false);
+  Status add(const char *name, DType type = ZERO_RT_F32);
   Status checkStored() const;
 
   /// Bytes of an element of the last argument.
@@ -113,9 +114,14 @@ void Planner::takeShape() {
   shape.causal = desc.causal();
   shape.guard = desc.guard();
   shape.causalOffset = std::clamp(desc.causal_offset(), -shape.queries, shape.keys);
+  // A window that is longer than all distances shows all.
+  const uint64_t all = desc.queries() + 2 * desc.keys() + 1;
+  shape.window = desc.window() > all ? 0 : int64_t(desc.window());
+  shape.prefix = int64_t(std::min(desc.prefix(), desc.keys()));
 }
 
-static AttentionLayout layOut(const AttentionShape &shape, bool isBackward, bool halves) {
+static AttentionLayout layOut(const AttentionShape &shape, bool isBackward, bool halves,
+                              bool hasSegments) {
   const int64_t pair = halves ? 2 : 1;
   auto roundUp = [](int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; };
   AttentionLayout layout{};
@@ -131,6 +137,8 @@ static AttentionLayout layOut(const AttentionShape &shape, bool isBackward, bool
     place(offset, rows, (width + pair - 1) / pair);
   };
   place(layout.longestKey, 1, 1);
+  if (hasSegments)
+    place(layout.segments, layout.paddedKeys / kKeyUnit, sizeof(SegmentRange) / sizeof(float));
   placeWords(layout.keyColumns, layout.paddedKeys, shape.width);
   placeWords(layout.queries, kTileQueries, layout.paddedWidth);
   place(layout.result, kTileQueries, widest);
@@ -159,16 +167,16 @@ static AttentionLayout layOut(const AttentionShape &shape, bool isBackward, bool
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// The next argument, of no elements yet.
-Status Planner::add(const char *name, bool isShown) {
-  DType stored = isShown ? ZERO_RT_BOOL : ZERO_RT_F32;
+/// The next argument, of no elements yet. One of f32 may be stored in 16 bits.
+Status Planner::add(const char *name, DType type) {
+  DType stored = type;
   const auto index = int(plan.arguments.size());
   if (index < kernel.stored_size()) {
-    const auto given = static_cast<DType>(kernel.stored(index));
-    if (isShown ? given != ZERO_RT_BOOL : given != ZERO_RT_F32 && !isHalf(given))
-      return fail(ZERO_RT_UNSUPPORTED, "an attention: %s of %s: expected %s", name, nameOf(given),
-                  isShown ? "bool" : "float32, float16 or bfloat16");
-    stored = given;
+    stored = static_cast<DType>(kernel.stored(index));
+    const bool isFloat = type == ZERO_RT_F32;
+    if (stored != type && !(isFloat && isHalf(stored)))
+      return fail(ZERO_RT_UNSUPPORTED, "an attention: %s of %s: expected %s", name, nameOf(stored),
+                  isFloat ? "float32, float16 or bfloat16" : nameOf(type));
   }
   plan.arguments.push_back({stored, 0});
   return {};
@@ -249,7 +257,7 @@ Status Planner::addMask(const char *name, Attention::Mask kind, const Strides &s
   if (strides.size() != int(extents.size()))
     return fail(ZERO_RT_BAD_FILE, "an attention: expected %zu strides of the %s, got %d",
                 extents.size(), name, strides.size());
-  ZERO_RT_TRY(add(name, kind == Attention::SHOWN));
+  ZERO_RT_TRY(add(name, kind == Attention::SHOWN ? ZERO_RT_BOOL : ZERO_RT_F32));
   std::vector<Dim> dims;
   for (size_t i = 0; i < extents.size(); ++i)
     dims.push_back({extents[i], strides[int(i)]});
@@ -264,8 +272,28 @@ Status Planner::addMask(const char *name, Attention::Mask kind, const Strides &s
 Status Planner::addMasks() {
   ZERO_RT_TRY(addMask("padding", desc.padding(), desc.padding_strides(),
                       {desc.batch(), desc.keys()}, plan.padding));
-  return addMask("mask", desc.mask(), desc.mask_strides(),
-                 {desc.batch(), desc.heads(), desc.queries(), desc.keys()}, plan.mask);
+  ZERO_RT_TRY(addMask("mask", desc.mask(), desc.mask_strides(),
+                      {desc.batch(), desc.heads(), desc.queries(), desc.keys()}, plan.mask));
+  return addSegments();
+}
+
+Status Planner::addSegments() {
+  if (!desc.segments())
+    return {};
+  SegmentsPlan segments{plan.arguments.size(), 0, 0};
+  auto place = [&](const char *name, uint64_t stride, uint64_t count, int64_t &batch) -> Status {
+    if (stride > kLargest)
+      return fail(ZERO_RT_BAD_FILE, "an attention: the strides of %s overflow", name);
+    ZERO_RT_TRY(add(name, ZERO_RT_I64));
+    batch = desc.batch() > 1 ? int64_t(stride) : 0;
+    return grow(name, {{desc.batch(), int64_t(stride)}, {count, 1}}, 0);
+  };
+  ZERO_RT_TRY(place("the segments of queries", desc.query_segment_stride(), desc.queries(),
+                    segments.queryBatch));
+  ZERO_RT_TRY(
+      place("the segments of keys", desc.key_segment_stride(), desc.keys(), segments.keyBatch));
+  plan.segments = segments;
+  return {};
 }
 
 /// LSE, without gaps and never in 16 bits.
@@ -313,7 +341,7 @@ Status Planner::run() {
     ZERO_RT_TRY(addSums());
   }
   ZERO_RT_TRY(checkStored());
-  plan.layout = layOut(plan.shape, plan.isBackward, plan.isHalf());
+  plan.layout = layOut(plan.shape, plan.isBackward, plan.isHalf(), plan.segments.has_value());
   return {};
 }
 

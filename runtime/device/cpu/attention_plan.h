@@ -29,6 +29,12 @@ struct MaskPlan {
   int64_t batch = 0, head = 0, query = 0, key = 0;
 };
 
+/// Segments of queries and of keys: two arguments; strides in elements.
+struct SegmentsPlan {
+  size_t queries = 0; ///< argument; that of keys follows
+  int64_t queryBatch = 0, keyBatch = 0;
+};
+
 struct AttentionPlan {
   /// The arguments of a launch, without the workspace.
   struct Argument {
@@ -47,6 +53,7 @@ struct AttentionPlan {
   HeadsPlan dO, dQ, dK, dV; ///< of backward
   size_t lse = 0;           ///< argument
   std::optional<MaskPlan> padding, mask;
+  std::optional<SegmentsPlan> segments;
 
   /// Units of work that share only data that they read: heads; in backward, heads of keys.
   int64_t tasks() const { return batch * (isBackward ? groups : heads); }

@@ -31,6 +31,20 @@ struct AttentionShape {
   float scale, fill;
   bool causal, guard;
   int64_t causalOffset; ///< -queries to keys
+  int64_t window;       ///< 0: none
+  int64_t prefix;       ///< at most keys
+
+  /// The keys that positions show to `query` are [begin, end); none if end <= begin.
+  [[gnu::always_inline]] int64_t beginOf(int64_t query) const {
+    const int64_t begin = window ? query + causalOffset + 1 - window : 0;
+    return begin < 0 ? 0 : begin < keys ? begin : keys;
+  }
+  [[gnu::always_inline]] int64_t endOf(int64_t query) const {
+    if (!causal)
+      return keys;
+    const int64_t end = query + causalOffset + 1;
+    return end < prefix ? prefix : end < keys ? end : keys;
+  }
 };
 
 /// The layout of one thread's workspace, in floats. Factors of products are words, each a float or
@@ -39,6 +53,7 @@ struct AttentionShape {
 struct AttentionLayout {
   int64_t paddedKeys, paddedWidth, paddedValue;
   int64_t longestKey;    ///< one number
+  int64_t segments;      ///< a SegmentRange of each kKeyUnit keys
   int64_t keyColumns;    ///< keys, transposed
   int64_t values;        ///< rows, paired
   int64_t queries;       ///< those of a tile; floats are scaled
@@ -73,11 +88,28 @@ struct HeadMask {
   [[gnu::always_inline]] bool adds() const { return data && stored != ZERO_RT_BOOL; }
 };
 
+/// Segments of neighbouring queries or keys: all are in [low, high].
+struct SegmentRange {
+  int64_t low, high;
+
+  [[gnu::always_inline]] void add(int64_t segment) {
+    low = segment < low ? segment : low;
+    high = segment > high ? segment : high;
+  }
+  [[gnu::always_inline]] bool has(int64_t segment) const {
+    return low <= segment && segment <= high;
+  }
+  [[gnu::always_inline]] bool meets(SegmentRange other) const {
+    return low <= other.high && other.low <= high;
+  }
+};
+
 /// One head of queries and the keys and values that serve it.
 struct AttentionHead {
   HeadRows q, k, v, o;
   HeadMask padding, mask;
-  float *lse; ///< of each query
+  const int64_t *querySegments, *keySegments; ///< null: one segment
+  float *lse;                                 ///< of each query
   // Backward alone:
   HeadRows dO, dQ, dK, dV;
 };

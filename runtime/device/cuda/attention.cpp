@@ -63,6 +63,16 @@ GpuMask GpuAttention::maskOf(const std::optional<MaskPlan> &mask) const {
 /// A finite number that, added to a score, leaves no weight beside any score that is not hidden.
 static constexpr float kHides = -3e38f;
 
+/// Whether keys that positions hide have no weight. With a mask, before the first key, or behind
+/// the last one of a window, a row may have only hidden keys, which share its weight.
+bool GpuAttention::skips() const {
+  const AttentionShape &from = plan.shape;
+  const bool seesOne =
+      from.causalOffset >= 0 && (!from.window || from.beginOf(from.queries - 1) < from.keys);
+  return (from.causal || from.window) && seesOne && from.fill <= kHides && !plan.padding &&
+         !plan.mask && !plan.segments;
+}
+
 void GpuAttention::takeShape() {
   const AttentionShape &from = plan.shape;
   shape.q = rowsOf(plan.q), shape.k = rowsOf(plan.k), shape.v = rowsOf(plan.v);
@@ -78,9 +88,11 @@ void GpuAttention::takeShape() {
   shape.width = int(from.width), shape.valueWidth = int(from.valueWidth);
   shape.causal = from.causal, shape.causalOffset = int(from.causalOffset);
   shape.guard = from.guard;
-  // With a mask, or before the first key, a row may have only hidden keys, which share its weight.
-  shape.skips =
-      from.causal && from.causalOffset >= 0 && from.fill <= kHides && !plan.padding && !plan.mask;
+  shape.window = int(from.window), shape.prefix = int(from.prefix);
+  if (plan.segments)
+    shape.querySegments.batch = long(plan.segments->queryBatch),
+    shape.keySegments.batch = long(plan.segments->keyBatch);
+  shape.skips = skips();
   shape.scale = from.scale, shape.fill = from.fill;
 }
 
@@ -92,7 +104,8 @@ template <bool IsFloat>
 void GpuAttention::takeTiles(int width) {
   auto take = [&](auto tiles) {
     threads = unsigned(tiles.kThreads), own = unsigned(tiles.kOwn);
-    sharedBytes = unsigned(tiles.bytes(plan.isBackward ? 2 : 1, plan.padding || plan.mask));
+    sharedBytes =
+        unsigned(tiles.bytes(plan.isBackward ? 2 : 1, plan.padding || plan.mask || plan.segments));
   };
   if (width == 32)
     take(AttentionTiles<IsFloat, 32>());
@@ -175,6 +188,10 @@ Status GpuAttention::run(void *const *args, const Lanes &lanes) const {
     parameters.padding.data = static_cast<const char *>(args[plan.padding->argument]);
   if (plan.mask)
     parameters.mask.data = static_cast<const char *>(args[plan.mask->argument]);
+  if (plan.segments) {
+    parameters.querySegments.data = static_cast<const long *>(args[plan.segments->queries]);
+    parameters.keySegments.data = static_cast<const long *>(args[plan.segments->queries + 1]);
+  }
   parameters.lse = static_cast<float *>(args[plan.lse]);
   parameters.vectors = areVectors(args, {&plan.q, &plan.k, &plan.v}) &&
                        (!plan.isBackward || areVectors(args, {&plan.dO}));

@@ -117,6 +117,10 @@ TEST_F(GpuAttentions, Masks) {
            2e-2);
 }
 
+TEST_F(GpuAttentions, WindowsAndPrefixes) { checkAll(casesOfWindows({{70, 90}}), 2e-2); }
+
+TEST_F(GpuAttentions, Segments) { checkAll(casesOfSegments({{70, 70}}), 2e-2); }
+
 TEST_F(GpuAttentions, RowsThatSeeNothing) { checkAll(casesOfBlindRows(90)); }
 
 TEST_F(GpuAttentions, HiddenKeysCountWhereTheNumbersSayIt) { checkAll(casesOfSmallFills(70)); }

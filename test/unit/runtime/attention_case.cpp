@@ -19,6 +19,9 @@ std::vector<char> Operand::bytes() const {
   std::vector<char> result(values.size() * sizeOf(stored));
   if (stored == ZERO_RT_BOOL)
     std::copy(values.begin(), values.end(), result.begin());
+  else if (stored == ZERO_RT_I64)
+    std::transform(values.begin(), values.end(), reinterpret_cast<int64_t *>(result.data()),
+                   [](float value) { return int64_t(value); });
   else if (!values.empty())
     convertFloats(ZERO_RT_F32, values.data(), stored, result.data(), values.size());
   return result;
@@ -142,6 +145,29 @@ AttentionCase &AttentionCase::addMask(Attention::Mask kind, std::array<bool, 4> 
   return *this;
 }
 
+static void makeSegments(Operand &segments, std::vector<uint64_t> lengths, uint64_t positions,
+                         uint64_t rows) {
+  segments.stored = ZERO_RT_I64;
+  for (uint64_t row = 0; row < rows; ++row) {
+    float number = -1;
+    for (uint64_t length : lengths) {
+      const uint64_t left = (row + 1) * positions - segments.values.size();
+      segments.values.insert(segments.values.end(), std::min(length, left), number++);
+    }
+    segments.values.resize((row + 1) * positions, 0);
+    std::reverse(lengths.begin(), lengths.end());
+  }
+}
+
+AttentionCase &AttentionCase::addSegments(std::vector<uint64_t> lengths, bool perBatch) {
+  desc.set_segments(true);
+  desc.set_query_segment_stride(perBatch ? desc.queries() : 0);
+  desc.set_key_segment_stride(perBatch ? desc.keys() : 0);
+  makeSegments(querySegments, lengths, desc.queries(), perBatch ? desc.batch() : 1);
+  makeSegments(keySegments, lengths, desc.keys(), perBatch ? desc.batch() : 1);
+  return *this;
+}
+
 //===----------------------------------------------------------------------===//
 // Reference
 //===----------------------------------------------------------------------===//
@@ -159,7 +185,13 @@ float AttentionCase::scoreOf(const Head &head, uint64_t query, uint64_t key) con
     dot += double(q.values[head.q + query * desc.q_strides(2) + d]) *
            keys.values[head.k + key * desc.k_strides(2) + d];
   float score = float(desc.scale() * dot);
-  bool shown = !desc.causal() || int64_t(key) <= int64_t(query) + desc.causal_offset();
+  const int64_t last = int64_t(query) + desc.causal_offset();
+  bool shown = !desc.causal() || int64_t(key) <= last || key < desc.prefix();
+  if (desc.window())
+    shown = shown && int64_t(key) > last - int64_t(desc.window());
+  if (desc.segments())
+    shown = shown && querySegments.values[head.batch * desc.query_segment_stride() + query] ==
+                         keySegments.values[head.batch * desc.key_segment_stride() + key];
   auto apply = [&](Attention::Mask kind, float value) {
     if (kind == Attention::BIAS)
       score += value;
@@ -274,6 +306,8 @@ std::vector<const Operand *> AttentionCase::arguments(Attention::Direction direc
     add({&padding});
   if (desc.mask() != Attention::NONE)
     add({&mask});
+  if (desc.segments())
+    add({&querySegments, &keySegments});
   const size_t read = result.size();
   if (!isBackward)
     add({&o, &lse});

@@ -35,6 +35,12 @@ public:
   explicit AttentionCase(Sizes sizes, Layout layout = Layout::HeadsFirst);
 
   AttentionCase &causal(float fill, int64_t offset = 0);
+  AttentionCase &window(uint64_t keys) { return desc.set_window(keys), *this; }
+  AttentionCase &prefix(uint64_t keys) { return desc.set_prefix(keys), *this; }
+  /// Gives positions of queries and keys segments of `lengths`, and what is left the
+  /// segment 0, which the second of them has, too. With `perBatch` every other batch element has
+  /// them in the opposite order.
+  AttentionCase &addSegments(std::vector<uint64_t> lengths, bool perBatch = false);
   AttentionCase &fill(float value) { return desc.set_fill(value), *this; }
   AttentionCase &guard() { return desc.set_guard(true), *this; }
   AttentionCase &in(DType type) { return stored = type, *this; }
@@ -54,7 +60,7 @@ public:
 
   proto::Attention desc;
   Operand q, k, v; ///< when packed, `q` holds all three
-  Operand o, lse, dO, dQ, dK, dV, padding, mask;
+  Operand o, lse, dO, dQ, dK, dV, padding, mask, querySegments, keySegments;
 
 private:
   struct Head;

@@ -77,6 +77,43 @@ Cases casesOfMasks(const std::vector<std::array<bool, 4>> &over, const Lengths &
   return cases;
 }
 
+Cases casesOfWindows(const Lengths &lengths) {
+  Cases cases;
+  for (auto [queries, keys] : lengths)
+    for (float fill : {-kInfinity, -1e9f, -3.0f}) {
+      const AttentionCase plain({1, 2, 1, queries, keys, 16, 16});
+      const auto offset = int64_t(keys) - int64_t(queries);
+      for (uint64_t window : {1, 9, 70})
+        cases.push_back({AttentionCase(plain).causal(fill, offset).window(window)});
+      cases.push_back({AttentionCase(plain).causal(fill).prefix(40)});
+      cases.push_back({AttentionCase(plain).causal(fill, 5).window(33).prefix(20).guard()});
+      AttentionCase open(plain);
+      cases.push_back({open.fill(fill).window(33).guard()});
+      cases.push_back({AttentionCase(plain).causal(fill).window(20).addPadding(kShown).guard()});
+      cases.push_back(
+          {AttentionCase(plain).causal(fill).window(20).addMask(kBias, {false, true, true, true})});
+    }
+  return cases;
+}
+
+Cases casesOfSegments(const Lengths &lengths) {
+  Cases cases;
+  for (auto [queries, keys] : lengths)
+    for (float fill : {-kInfinity, -1e9f, -3.0f})
+      for (bool perBatch : {false, true}) {
+        AttentionCase plain({2, 2, 1, queries, keys, 16, 16});
+        plain.fill(fill).guard().addSegments({3, 40, 1, 65, 17}, perBatch);
+        cases.push_back({plain});
+        cases.push_back({AttentionCase(plain).causal(fill)});
+        cases.push_back({AttentionCase(plain).causal(fill).window(12).addPadding(kBias)});
+        cases.push_back({AttentionCase(plain).causal(fill).prefix(45).addPadding(kShown)});
+        cases.push_back({AttentionCase(plain).addMask(kShown, {true, false, true, true})});
+        cases.push_back(
+            {AttentionCase(plain).causal(fill).addMask(kBias, {true, true, true, true})});
+      }
+  return cases;
+}
+
 Cases casesOfBlindRows(uint64_t keys) {
   Cases cases;
   for (float fill : {-kInfinity, -3.4e38f, -1e9f, -1e4f, -20.0f}) {

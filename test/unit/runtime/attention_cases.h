@@ -28,6 +28,10 @@ Cases casesOfLengths(const Lengths &lengths);
 Cases casesOfNothing();
 /// Masks over some of the dimensions, with and without padding.
 Cases casesOfMasks(const std::vector<std::array<bool, 4>> &over, const Lengths &lengths);
+/// Windows and prefixes of keys, with and without causal bounds and masks.
+Cases casesOfWindows(const Lengths &lengths);
+/// Segments next to every other mask, within a window, and of other lengths than tiles.
+Cases casesOfSegments(const Lengths &lengths);
 /// Rows whose keys are all hidden.
 Cases casesOfBlindRows(uint64_t keys);
 /// Hidden keys that have weight all the same.

@@ -156,6 +156,20 @@ TEST(Attention, MasksMayLieInAnyOrder) {
   check(data);
 }
 
+TEST(Attention, WindowsAndPrefixes) { checkAll(casesOfWindows({{150, 150}, {40, 300}, {90, 50}})); }
+
+TEST(Attention, Segments) { checkAll(casesOfSegments({{150, 150}, {40, 300}, {290, 290}})); }
+
+/// Queries and keys that do not know each other, in any order.
+TEST(Attention, SegmentsInAnyOrder) {
+  AttentionCase data({1, 2, 2, 140, 330, 16, 16});
+  data.fill(-kInfinity).guard().addSegments({});
+  for (Operand *segments : {&data.querySegments, &data.keySegments})
+    for (size_t i = 0; i < segments->values.size(); ++i)
+      segments->values[i] = float(i * i % 7) - (segments == &data.keySegments ? 2 : 0);
+  check(data);
+}
+
 TEST(Attention, RowsThatSeeNothing) {
   for (uint64_t keys : {90, 300})
     checkAll(casesOfBlindRows(keys));
@@ -193,6 +207,9 @@ TEST(Attention, FactorsOfBFloats) {
   checkHalves(
       AttentionCase({2, 4, 2, 70, 70, 20, 20}).causal(-kInfinity).addPadding(kShown).guard());
   checkHalves(AttentionCase({2, 4, 2, 70, 70, 20, 20}).addMask(kBias, {true, false, true, true}));
+  for (const Cases &cases : {casesOfWindows({{150, 301}}), casesOfSegments({{151, 150}})})
+    for (const ListedCase &each : cases)
+      checkHalves(each.data, 2e-2);
 }
 
 TEST(Attention, RefusesFactorsThatAreNotBFloats) {

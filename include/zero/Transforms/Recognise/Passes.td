@@ -160,11 +160,12 @@ def RecogniseAttention : Pass<"zero-recognise-attention", "::mlir::ModuleOp"> {
     gradient become one `zero::AttentionGrad`, if nothing else reads them. Otherwise the weights have
     to be stored, and only the softmax is replaced.
     The pass inspects the values of masks, also in data files: a comparison of positions becomes
-    the attribute `causal`, a mask that depends only on the key and the sample becomes the
-    operand `padding`, and any other mask stays an operand. A softmax without products around it
-    becomes a `zero::MaskedSoftmax`. Constants that become unused are erased. A mask in a data
-    file that cannot be opened stays an operand, with a warning. Each node found is a remark of
-    category "recognise".
+    the attributes `causal`, `window` and `prefix`, integers of queries that are compared with
+    integers of keys become two operands of segments, a mask that depends only on the key and the
+    sample becomes the operand `padding`, and any other mask stays an operand. A softmax without
+    products around it becomes a `zero::MaskedSoftmax`. Constants that become unused are erased. A
+    mask in a data file that cannot be opened stays an operand, with a warning. Each node found is a
+    remark of category "recognise".
 
     ```mlir
     %s = onnx.node "MatMul"(%q, %kt) {} opset 18 : ...                       // before

@@ -141,12 +141,18 @@ struct Kernel {
 
   //===--- Scores ---===//
 
-  bool isCausal(int query, int key) const { return !p.causal || key <= query + p.causalOffset; }
+  /// The keys that positions show to `query` are [beginOf(query), endOf(query)).
+  int beginOf(int query) const { return p.window ? query + p.causalOffset + 1 - p.window : 0; }
+  int endOf(int query) const {
+    const int end = query + p.causalOffset + 1;
+    return !p.causal ? p.keys : end < p.prefix ? p.prefix : end;
+  }
+  bool isInReach(int query, int key) const { return beginOf(query) <= key && key < endOf(query); }
 
   /// The sum of what masks add to a score; what hides adds `fill`, as on the CPU.
   float added(int query, int key) const {
     float value = 0;
-    bool shown = isCausal(query, key);
+    bool shown = isInReach(query, key);
     auto apply = [&](const GpuMask &mask, long at) {
       if (mask.stored == StoredAs::Shown)
         shown = shown && mask.data[at];
@@ -158,10 +164,13 @@ struct Kernel {
     if (p.mask.data)
       apply(p.mask,
             batch * p.mask.batch + head * p.mask.head + query * p.mask.query + key * p.mask.key);
+    if (p.querySegments.data)
+      shown = shown && p.querySegments.data[batch * p.querySegments.batch + query] ==
+                           p.keySegments.data[batch * p.keySegments.batch + key];
     return shown ? value : value + p.fill;
   }
 
-  bool hasMasks() const { return p.padding.data || p.mask.data; }
+  bool hasMasks() const { return p.padding.data || p.mask.data || p.querySegments.data; }
   bool isThere(int query, int key) const { return query < p.queries && key < p.keys; }
 
   /// Puts what masks add to the scores of the block's rows from `first` on and of the visited
@@ -179,10 +188,11 @@ struct Kernel {
     __syncthreads();
   }
 
-  /// Whether all queries from `query` on see the `count` keys from `key` on, without a mask: then
+  /// Whether the `queries` from `query` on all see the `keys` from `key` on, without a mask: then
   /// the score of a product is that times a positive scale.
-  bool isPlain(int query, int key, int count) const {
-    return !hasMasks() && p.scale > 0 && key + count <= p.keys && isCausal(query, key + count - 1);
+  bool isPlain(int query, int queries, int key, int keys) const {
+    return !hasMasks() && p.scale > 0 && key + keys <= p.keys && key + keys <= endOf(query) &&
+           beginOf(query + queries - 1) <= key;
   }
 
   /// A product of a query and a key becomes a score. `n` and `i`: its place in the warp's sums.
@@ -193,13 +203,18 @@ struct Kernel {
     const int row = warpNumber() * 16 + laneNumber() / 4 + i / 2 * 8;
     if (hasMasks())
       return value + masks[row * Tiles::kMaskStride + n * 8 + laneNumber() % 4 * 2 + i % 2];
-    return isCausal(query, key) ? value : value + p.fill;
+    return isInReach(query, key) ? value : value + p.fill;
   }
 
   /// Behind the last key that a query before `query` sees.
   int endOfKeys(int query) const {
-    const int end = query + p.causalOffset;
+    const int end = endOf(query - 1);
     return p.skips && end < p.keys ? end : p.keys;
+  }
+  /// The first key that a query from `query` on sees, or one shortly before it in a tile.
+  int beginOfKeys(int query) const {
+    const int begin = p.skips ? beginOf(query) : 0;
+    return begin > 0 ? begin / kVisited * kVisited : 0;
   }
 
   long rowOf(int ofHead, int query) const {
@@ -258,20 +273,21 @@ struct Kernel {
   /// Calls body(stage, key) for each tile of keys that queries from `first` on see.
   template <typename Body>
   void visitKeys(int first, Body body) const {
+    int key = beginOfKeys(first);
     const int end = endOfKeys(first + kOwn);
-    Source k = sourceOf(p.k, group, 0, p.keys, p.width);
-    Source v = sourceOf(p.v, group, 0, p.keys, p.valueWidth);
-    int key = 0;
-    visit((end + kVisited - 1) / kVisited,
-          [&](int stage) {
-            fill<kVisited>(visited(stage, 0), k);
-            fill<kVisited>(visited(stage, 1), v);
-          },
-          [&](int stage) {
-            addMasks<false>(first, key);
-            body(stage, key);
-            key += kVisited;
-          });
+    Source k = sourceOf(p.k, group, key, p.keys, p.width);
+    Source v = sourceOf(p.v, group, key, p.keys, p.valueWidth);
+    visit(
+        key < end ? (end - key + kVisited - 1) / kVisited : 0,
+        [&](int stage) {
+          fill<kVisited>(visited(stage, 0), k);
+          fill<kVisited>(visited(stage, 1), v);
+        },
+        [&](int stage) {
+          addMasks<false>(first, key);
+          body(stage, key);
+          key += kVisited;
+        });
   }
 
   //===--- Forward ---===//
@@ -321,7 +337,7 @@ struct Kernel {
     visitKeys(first, [&](int stage, int key) {
       Sums<kVisited> scores;
       By::multiplyRows(q, visited(stage, 0), scores);
-      if (isPlain(first, key, kVisited))
+      if (isPlain(first, kOwn, key, kVisited))
         weigh<true>(scores, rows, mine, key);
       else
         weigh<false>(scores, rows, mine, key);
@@ -448,7 +464,7 @@ struct Kernel {
       auto elementOf = [&](int n, int i) {
         return Pair{mine + i / 2 * 8, key + n * 8 + laneNumber() % 4 * 2 + i % 2, saved[i / 2]};
       };
-      if (isPlain(first, key, kVisited))
+      if (isPlain(first, kOwn, key, kVisited))
         differentiate<true>(weight, gradient, elementOf);
       else
         differentiate<false>(weight, gradient, elementOf);
@@ -457,20 +473,29 @@ struct Kernel {
     store(p.dQ, head, first + warpNumber() * 16, p.queries, p.width, factors, dQ);
   }
 
+  /// The first query that sees a key from `key` on, or one shortly before it in a tile.
+  int beginOfQueries(int key) const {
+    const int begin = p.skips && p.causal && key >= p.prefix ? key - p.causalOffset : 0;
+    return begin > 0 ? begin / kVisited * kVisited : 0;
+  }
+  /// Behind the last query that sees a key before `key`.
+  int endOfQueries(int key) const {
+    const int end = p.skips && p.window ? key - 1 + p.window - p.causalOffset : p.queries;
+    return end < p.queries ? end : p.queries;
+  }
+
   /// Calls body(stage, query) for each tile of queries that see keys from `first` on, of all heads
   /// that share these keys.
   template <typename Body>
   void visitQueries(int first, Body body) {
-    // the first query that sees one of these keys
-    const int seen = p.skips ? first - p.causalOffset : 0;
-    const int begin = seen > 0 ? seen / kVisited * kVisited : 0;
-    const int tiles = begin < p.queries ? (p.queries - begin + kVisited - 1) / kVisited : 0;
+    const int begin = beginOfQueries(first), end = endOfQueries(first + kOwn);
+    const int tiles = begin < end ? (end - begin + kVisited - 1) / kVisited : 0;
     auto queriesOf = [&](int of) { return sourceOf(p.q, of, begin, p.queries, p.width); };
     auto gradientsOf = [&](int of) { return sourceOf(p.dO, of, begin, p.queries, p.valueWidth); };
     int next = group * p.served, query = begin;
     Source q = queriesOf(next), dO = gradientsOf(next);
     auto copy = [&](int stage) {
-      if (q.row >= p.queries) {
+      if (q.row >= end) {
         ++next;
         q = queriesOf(next), dO = gradientsOf(next);
       }
@@ -480,7 +505,7 @@ struct Kernel {
     };
     head = next;
     visit(tiles * p.served, copy, [&](int stage) {
-      if (query >= p.queries)
+      if (query >= end)
         ++head, query = begin;
       addMasks<true>(first, query);
       body(stage, query);
@@ -513,7 +538,7 @@ struct Kernel {
         return Pair{query + column, mine + i / 2 * 8,
                     Saved{saved[column], saved[kVisited + column], saved[2 * kVisited + column]}};
       };
-      if (isPlain(query, first, kOwn))
+      if (isPlain(query, kVisited, first, kOwn))
         differentiate<true>(weight, gradient, elementOf);
       else
         differentiate<false>(weight, gradient, elementOf);

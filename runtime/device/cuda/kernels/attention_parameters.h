@@ -29,16 +29,25 @@ struct GpuMask {
   int unused;
 };
 
+/// Segments of positions; `data` is null if there are none. The stride of batch in elements.
+struct GpuSegments {
+  const long *data;
+  long batch;
+};
+
 struct AttentionParameters {
   GpuRows q, k, v, o;
   GpuRows dO, dQ, dK, dV; ///< of backward
   GpuMask padding, mask;
+  GpuSegments querySegments, keySegments;
   float *lse;               ///< [batch, heads, queries]
   float *delta, *share;     ///< of backward, the same shape: row sums of dO O, factors of weights
   int batch, heads, served; ///< heads of queries for each head of keys
   int queries, keys, width, valueWidth;
   int causal, causalOffset, guard;
-  int skips;         ///< whether keys that are causally hidden have no weight at all
+  int window;        ///< 0: none
+  int prefix;        ///< keys that `causal` shows to all
+  int skips;         ///< whether keys that positions hide have no weight at all
   int vectors;       ///< whether rows can be read 16 bytes at a time
   int storesVectors; ///< whether results can be written so, in the type of factors
   float scale, fill;
