@@ -2,8 +2,8 @@
 """Writes the files of test/data that are not in the repository. `make` runs it where
 they are missing or old, and touches `.restored`.
 
-Families of graphs have the same weights in many files. `graphs.tar.xz` contains them in a third of
-the space; `--pack` writes it from the files that are there. The weights of gpt2-mini are drawn.
+Families of graphs have the same weights in many files, and long programs are text.
+`graphs.tar.xz` contains them in a third of the space; `--pack` writes it from the files that are there. The weights of gpt2-mini are drawn.
 
 usage: test-data.py [--pack]
 """
@@ -19,9 +19,9 @@ import numpy as np
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "test/data"
 ARCHIVE = DATA / "graphs.tar.xz"
-PACKED = ("bert-tiny", "clipped-adamw", "gpt-bytes", "gpt2-tiny*", "llama-tiny*", "mlp*", "ort/*",
-          "resnet-tiny*", "stablehlo/*", "training-info", "whole-step")
-KINDS = ("*.onnx", "*.npz", "checkpoint")
+PACKED = ("bert-tiny", "clipped-adamw", "gpt-bytes", "gpt2-tiny*", "linalg/*", "llama-tiny*",
+          "mlp*", "ort/*", "resnet-tiny*", "stablehlo/*", "training-info", "whole-step")
+KINDS = ("*.onnx", "*.npz", "*.mlir", "checkpoint")
 # The window must be as long as the distance between two files with the same weights.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 64 << 20}]
 
