@@ -244,8 +244,12 @@ void ValueTrace::writeCopy(const Access &from, const Access &to, int64_t writer)
   std::vector<std::pair<ByteRange, int64_t>> pieces;
   if (from.range.isShared() && to.range.isShared())
     shadow.forEach(from.range, [&](ByteRange part, const Content &content) {
-      pieces.emplace_back(ByteRange{part.begin - from.range.begin, part.end - from.range.begin},
-                          content.version);
+      // A slice is in the range on some rank, but not on the first one.
+      const uint64_t begin = std::max(part.begin, from.range.begin);
+      const uint64_t end = std::min(part.end, from.range.end);
+      if (begin < end)
+        pieces.emplace_back(ByteRange{begin - from.range.begin, end - from.range.begin},
+                            content.version);
     });
   const std::set<int64_t> versions = versionsIn(from.range, 0);
   const int64_t version = versions.size() == 1 ? *versions.begin() : int64_t(Content::Mixed);
