@@ -1,6 +1,7 @@
 //===- data.cpp - zero._native: batches -----------------------------------===//
 
 #include "native.h"
+#include "zero_rt/documents.h"
 #include "zero_rt/evaluation.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -84,6 +85,13 @@ void bindData(nb::module_ &module) {
             withoutGil(data.mutex, [&] { check(zero_rt_data_shuffle(data.handle, seed)); });
           },
           nb::arg("seed"), "Gives each epoch its own order.")
+      .def(
+          "pack",
+          [](Data &data, int packing) {
+            const auto chosen = static_cast<zero_rt_packing>(packing);
+            withoutGil(data.mutex, [&] { check(zero_rt_data_pack(data.handle, chosen)); });
+          },
+          nb::arg("packing"), "Packs the folders that are bound after it: a number of PACKINGS.")
       .def(
           "for_evaluations", [](Data &data) { zero_rt_data_for_evaluations(data.handle); },
           "Only evaluations read the data.")

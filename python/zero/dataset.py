@@ -5,8 +5,12 @@ from pathlib import Path
 from . import native
 from .arrays import readable
 from .batches import by_input, check_names
-from .errors import BadDataError
+from .errors import BadDataError, InvalidArgumentError
 from .warn import warn
+
+
+# In the order of zero_rt_packing.
+PACKINGS = ("off", "documents", "stream")
 
 
 class Dataset:
@@ -16,11 +20,14 @@ class Dataset:
     source: by the name of the input an array, whose first dimension are samples, or the path of a
         file (`.npy`, `.npz`, or `.bin` with `dtype`); or the path of a .npz with a member NAME or
         input.NAME for each input; or the path of a folder that zero.tokenize() wrote, of which each
-        input reads what its name says: ids, labels, mask or positions; or a tuple of arrays in the order of the inputs. Row-major arrays
-        and files are not copied or read in advance: they may be larger than memory, and must not be
-        changed or cut while steps run.
+        input reads what its name says: ids, labels, mask or positions; or a tuple of arrays in the
+        order of the inputs. Row-major arrays and files are not copied or read in advance: they may
+        be larger than memory, and must not be changed or cut while steps run.
     shuffle: a number; each epoch then has an order of its own that follows from it.
     dtype: of the elements of files without a header, such as "uint16".
+    pack: which documents of a folder share a row: "off", none; "documents", several whole ones that
+        fill it; "stream", all of them, one after the other. The model has to know where they begin:
+        compile() a folder of Hugging Face with documents=True.
 
     An input that has the rows of one rank, or one row, while others have more, is the same in
     every step.
@@ -29,12 +36,17 @@ class Dataset:
     smaller than a global batch: its samples are then repeated within the batch.
     """
 
-    def __init__(self, program, source, *, shuffle=None, dtype="uint16", _evaluates=False):
+    def __init__(self, program, source, *, shuffle=None, dtype="uint16", pack="off",
+                 _evaluates=False):
         module = native.load()
         self._dtypes = module.dtypes
         self._data = module.Data(program._executable)
         if _evaluates:
             self._data.for_evaluations()
+        if pack not in PACKINGS:
+            raise InvalidArgumentError(f"pack: expected {', '.join(PACKINGS[:-1])} or "
+                                       f"{PACKINGS[-1]}, got {pack!r}")
+        self._data.pack(PACKINGS.index(pack))
         names = [value.name for value in program.inputs]
         source = by_input(names, source)
         check_names(names, source)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import zero
 from huggingface_cases import CASES
 from zero_test import Checks, check_refused, run_tool
 
@@ -101,6 +102,18 @@ def check_rows(checks, executable, work, tokens, packing, rows):
     checks.that(("longer than a row" in text) == (packing == "documents"), f"{packing}: {text}")
 
 
+def check_python(checks, executable, tokens, rows):
+    program = zero.load(executable)
+    for pack, expected in (("off", 43), ("documents", rows)):
+        samples = zero.Dataset(program, tokens, pack=pack).samples
+        checks.that(samples == expected, f"pack={pack}: {samples} samples, expected {expected}")
+    try:
+        zero.Dataset(program, tokens, pack="tight")
+        checks.that(False, "pack='tight' is no error")
+    except zero.InvalidArgumentError as error:
+        checks.that("off, documents or stream" in str(error), f"pack='tight': {error}")
+
+
 def main():
     work = Path(sys.argv[1])
     checks = Checks()
@@ -123,6 +136,7 @@ def main():
     checks.that("43 documents in 43 rows" in text, f"documents are packed without --pack: {text}")
     _, text = run(unaware, work, f"--data={tokens}", "--pack=documents")
     checks.that("attends to the documents before" in text, text)
+    check_python(checks, executable, tokens, len(packed))
     held = run_tool("zero-run", executable, "--steps=0", f"--eval-data={tokens}",
                     "--pack=documents")
     checks.that(f"held-out data: {len(packed)} samples" in held, held)
