@@ -181,11 +181,16 @@ Status DocumentInput::open(const InputSpec &spec, const ArrayFile &file, Packing
                            OpenDocuments &opened, std::shared_ptr<const DocumentInput> &input) {
   auto made = std::make_shared<DocumentInput>();
   made->dtype = spec.dtype;
+  const auto ofInput = [&](const Status &status) {
+    return status.ok() ? status
+                       : fail(status.getCode(), "input '%s': %s", escape(spec.name).c_str(),
+                              status.getMessage().c_str());
+  };
+  Documents documents; // whether it is such a folder at all
+  ZERO_RT_TRY(ofInput(Documents::openManifest(file.path, documents)));
   ZERO_RT_TRY(made->choosePart(spec, file));
   ZERO_RT_TRY(made->checkType(spec, file));
-  if (Status status = opened.open(file.path, spec.shape[1], packing, made->source); !status.ok())
-    return fail(status.getCode(), "input '%s': %s", escape(spec.name).c_str(),
-                status.getMessage().c_str());
+  ZERO_RT_TRY(ofInput(opened.open(file.path, spec.shape[1], packing, made->source)));
   ZERO_RT_TRY(made->checkIds(spec));
   if (made->part == DocumentPart::Labels)
     made->shift = file.member.empty() ? made->source->documents().areLabelsShifted() : file.skip;

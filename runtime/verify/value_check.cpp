@@ -3,6 +3,7 @@
 #include "runtime/verify/value_check.h"
 
 #include "runtime/format/tables.h"
+#include "runtime/support/checked.h"
 #include "runtime/verify/value_trace.h"
 
 #include <list>
@@ -199,7 +200,7 @@ static std::vector<Booleans> booleansOf(const proto::Program &program,
     const proto::Init::Range &range = tensor.init().data();
     if (tensor.role() != proto::CONSTANT || tensor.dtype() != proto::I1 ||
         !tensor.init().has_data() || tensor.tiles_size() > 0 || tensor.has_split() ||
-        range.offset() > data.size() || range.bytes() > data.size() - range.offset())
+        !isWithin(range.offset(), range.bytes(), data.size()))
       continue;
     const proto::Buffer &buffer = program.buffers(int(tensor.buffer()));
     if (buffer.tier() == proto::DEVICE && buffer.shards() == 1 && buffer.rank_strides().empty())

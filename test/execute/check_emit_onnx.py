@@ -19,6 +19,9 @@ from zero_test import Checks, Failed, Graph, run_tool
 
 STEPS = 11
 TOLERANCE = 1e-5
+# Of gpt2-mini, whose last steps repeat the rounding of the first ones: 1.5e-5 where products are
+# added by AVX-512.
+TOLERANCE_OF_MINI = 5e-5
 ADAMW = ["--optimizer=adamw", "--lr=1e-3", "--weight-decay=0.01"]
 SGD = ["--optimizer=sgd", "--lr=0.05", "--momentum=0.9"]
 # Zero does not train these again: their updates are written for blocks of a tensor, or need sums
@@ -96,9 +99,9 @@ class Trainer:
         self.checks.that(not other, f"{path}: operators of {other}")
         return step
 
-    def same(self, label, losses, expected):
+    def same(self, label, losses, expected, within=TOLERANCE):
         error = np.max(np.abs(losses / expected - 1))
-        self.checks.that(error <= TOLERANCE, f"{label}: off by {error:.1e}: {losses}, not {expected}")
+        self.checks.that(error <= within, f"{label}: off by {error:.1e}: {losses}, not {expected}")
 
     def check(self, label, *flags, truth=None, again=True):
         """The emitted step in onnxruntime, Zero with the same flags, and Zero with the step."""
@@ -180,7 +183,8 @@ def check_external_data(checks, data, work):
     losses = step.train()
     trainer.same("external data", losses[[0, -1]], graph.truth["adamw_losses"][[0, -1]])
     carried = ["--carry=*=*.new", *step.zeros_flag()]
-    trainer.same("external data, again", trainer.zero(step.path, *carried), losses)
+    trainer.same("external data, again", trainer.zero(step.path, *carried), losses,
+                 TOLERANCE_OF_MINI)
 
 
 def check_whole_steps(checks, data, work):

@@ -262,6 +262,7 @@ void registerShampoo() {
                   "rest",
        .source = "Gupta et al., arXiv 1802.09568; Anil et al., arXiv 2002.09018",
        .torch = "",
+       .deepSpeed = {.type = "Shampoo", .other = "adamw"},
        .hyperparameters =
            {{"momentum", Range::BelowOne, {0.9}, "momentum"},
             {"beta2", Range::BelowOne, {0.99}, "decay rate of the statistics"},

@@ -98,7 +98,8 @@ Operation *Overlapper::collectInputs(Operation *op, Movable &movable, bool ofGra
     }
     const bool passesGradient = isGradient && (reduces(producer) || isView(producer));
     auto launch = dyn_cast<LaunchOp>(producer);
-    if (!passesGradient && !isa<ReadOp, ReserveOp>(producer) && !isView(producer) &&
+    const bool waitsForNothing = producer->getNumOperands() == 0;
+    if (!passesGradient && !waitsForNothing && !isView(producer) &&
         !(launch && !launch.getCondition()))
       return producer;
     if (Operation *stays = collectInputs(producer, movable, passesGradient))
