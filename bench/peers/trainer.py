@@ -118,7 +118,8 @@ class StopAfter(transformers.TrainerCallback):
         self.steps = steps
 
     def on_step_end(self, args, state, control, **_):
-        control.should_training_stop = state.global_step == self.steps
+        if state.global_step == self.steps:
+            control.should_training_stop = True
         return control
 
 
