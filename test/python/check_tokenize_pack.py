@@ -140,6 +140,9 @@ def main():
     held = run_tool("zero-run", executable, "--steps=0", f"--eval-data={tokens}",
                     "--pack=documents")
     checks.that(f"held-out data: {len(packed)} samples" in held, held)
+    arrays = ",".join(f"{name}={work}/{name}.npy" for name in as_arrays([]))
+    check_refused(checks, "no folder", ["--pack has no effect", "folder of tokens"], "zero-run",
+                  executable, f"--data={arrays}", "--pack=stream")
     check_refused(checks, "another word", ["--pack", "off, documents or stream"], "zero-run", executable,
                   f"--data={tokens}", "--pack=tight")
     checks.finish()

@@ -11,6 +11,7 @@
 #include "profiler.h"
 #include "progress.h"
 #include "report.h"
+#include "runtime/io/documents.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/thread.h"
 #include "stop_time.h"
@@ -115,6 +116,12 @@ static Status checkEffects(const Options &options, const Executable &executable)
     return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients has nothing to write: %s",
                 trains(infoOf(executable)) ? "each gradient is consumed during backward"
                                            : "the program does not train");
+  const auto isFolder = [](const DataFile &file) { return isDocumentFolder(file.path); };
+  if (options.packing && std::ranges::none_of(options.data, isFolder) &&
+      std::ranges::none_of(options.evalData, isFolder))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--pack has no effect: no data is a folder of tokens, as `python -m zero tokenize` "
+                "writes it");
   return {};
 }
 
