@@ -11,6 +11,13 @@ namespace zero {
 
 Optimizer::~Optimizer() = default;
 
+std::string checkIterations(const Settings &settings, StringRef flag, double most) {
+  const double given = settings.number(flag);
+  return given <= most
+             ? ""
+             : (flag + ": expected at most " + number(most) + ", got " + number(given)).str();
+}
+
 std::string number(double value) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%g", value);

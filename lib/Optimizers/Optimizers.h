@@ -24,6 +24,10 @@ std::unique_ptr<Optimizer> make(const Settings &settings) {
 /// `value` in its shortest form: 1e-08, 0.9.
 std::string number(double value);
 
+/// The error of `flag`, a number of iterations of which each is a part of the program, if it is
+/// more than `most`.
+std::string checkIterations(const Settings &settings, llvm::StringRef flag, double most);
+
 /// The weight decay of every optimizer, none by default.
 Hyperparameter weightDecayParameter();
 /// The decay rates of two moments, and the term that is added to the denominator.

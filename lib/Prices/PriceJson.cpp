@@ -2,10 +2,9 @@
 
 #include "PriceWords.h"
 
-#include "runtime/support/file.h"
 #include "zero/Page/Page.h"
+#include "zero/Report/PlanReport.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
@@ -99,23 +98,9 @@ std::string pricesAsJson(const PriceTable &table) {
   return embeddable(text);
 }
 
-static rt::Status writeFile(const std::string &path, const std::string &text) {
-  rt::OutputFile file;
-  ZERO_RT_TRY(rt::OutputFile::create(path, file));
-  ZERO_RT_TRY(file.write(text));
-  return file.commit();
-}
-
 LogicalResult writePrices(const PriceTable &table, ArrayRef<std::string> paths,
                           MLIRContext &context) {
-  const std::string json = pricesAsJson(table);
-  for (const std::string &path : paths) {
-    const std::string text =
-        StringRef(path).ends_with(".html") ? fillPage(kPage, json) : json + "\n";
-    if (rt::Status status = writeFile(path, text); !status.ok())
-      return emitError(UnknownLoc::get(&context)) << status.getMessage();
-  }
-  return success();
+  return writePages(kPage, pricesAsJson(table), paths, context);
 }
 
 } // namespace zero::prices

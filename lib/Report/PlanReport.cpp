@@ -15,11 +15,6 @@ static constexpr char kPage[] =
 #include "lib/Report/page.inc"
     ;
 
-/// JSON alone, or the page with it inside, by the path's suffix.
-static std::string reportFor(StringRef path, const std::string &json) {
-  return path.ends_with(".html") ? fillPage(kPage, json) : json + "\n";
-}
-
 static rt::Status writeFile(const std::string &path, const std::string &text) {
   rt::OutputFile file;
   ZERO_RT_TRY(rt::OutputFile::create(path, file));
@@ -27,13 +22,20 @@ static rt::Status writeFile(const std::string &path, const std::string &text) {
   return file.commit();
 }
 
+LogicalResult writePages(StringRef page, const std::string &json, ArrayRef<std::string> paths,
+                         MLIRContext &context) {
+  for (const std::string &path : paths) {
+    const std::string text =
+        StringRef(path).ends_with(".html") ? fillPage(page, json) : json + "\n";
+    if (rt::Status status = writeFile(path, text); !status.ok())
+      return emitError(UnknownLoc::get(&context)) << status.getMessage();
+  }
+  return success();
+}
+
 LogicalResult writeReports(const PlanReport &report, ArrayRef<std::string> paths,
                            MLIRContext &context) {
-  const std::string json = reportAsJson(report);
-  for (const std::string &path : paths)
-    if (rt::Status status = writeFile(path, reportFor(path, json)); !status.ok())
-      return emitError(UnknownLoc::get(&context)) << status.getMessage();
-  return success();
+  return writePages(kPage, reportAsJson(report), paths, context);
 }
 
 } // namespace zero

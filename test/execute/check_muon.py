@@ -301,26 +301,29 @@ def count_products(text, ranks):
     return counts
 
 
+def plan_products(graph, stage, ranks, *flags):
+    """Of a plan: the products of each rank, the elements that one receives, and its device memory.
+    """
+    text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
+                    "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
+    received = re.search(r"each rank receives (\d+) elements", text)
+    return (count_products(text, ranks), int(received[1]) if received else 0,
+            certificate(text)["device"])
+
+
 def check_owners(checks, data, work):
     """Each matrix has an owner, which alone computes its step. Where slices hold whole matrices the
     exchange is AdamW's."""
     graph = Graph(data, "gpt2-tiny", work)
 
-    def plan(stage, ranks, *flags):
-        text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
-                        "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
-        received = re.search(r"each rank receives (\d+) elements", text)
-        return (count_products(text, ranks), int(received[1]) if received else 0,
-                certificate(text)["device"])
-
     # Four shapes of 1, 3, 4 and 4 units, two of each: on three ranks 4 + 4 and twice 4 + 3 + 1. On
     # four ranks slices of 3 units have a matrix of 3 or of 1 each, which is 4 units of padding.
     per_matrix, all_matrices = 15, 8 * 15
-    checks.that(plan(0, 2, *MUON)[0] == [all_matrices] * 2, "without owners")
+    checks.that(plan_products(graph, 0, 2, *MUON)[0] == [all_matrices] * 2, "without owners")
     for stage in (1, 2, 3):
         for ranks, counts, most in ((2, [4, 4], 1.1), (3, [2, 3, 3], 1.1), (4, [2] * 4, 1.13)):
-            products, received, memory = plan(stage, ranks, *MUON)
-            _, adamw, theirs = plan(stage, ranks, "--optimizer=adamw")
+            products, received, memory = plan_products(graph, stage, ranks, *MUON)
+            _, adamw, theirs = plan_products(graph, stage, ranks, "--optimizer=adamw")
             label = f"stage {stage}, {ranks} ranks"
             checks.that(sorted(products) == [per_matrix * count for count in counts],
                         f"{label}: products of ranks {products}")
@@ -328,7 +331,7 @@ def check_owners(checks, data, work):
             checks.that(memory["optimizer state"] < theirs["optimizer state"], f"{memory}, {theirs}")
     # Cut into slices, each step still is computed once: four of 4 units, two of 3 and two of 1.
     for stage, ranks, flags in ((3, 2, ["--bucket-bytes=20000"]), (1, 8, [])):
-        products, _, _ = plan(stage, ranks, *MUON, *flags)
+        products, _, _ = plan_products(graph, stage, ranks, *MUON, *flags)
         checks.that(sum(products) == all_matrices, f"{ranks} ranks, {flags}: {products}")
         checks.that(max(products) <= 1.5 * all_matrices / ranks, f"{ranks} ranks, {flags}: {products}")
 

@@ -5,16 +5,16 @@ usage: check_shampoo.py DATA WORK
 """
 
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from check_muon import ALL, check_resumed, check_skipped, check_stages, count_products, updated
+from check_muon import (ALL, check_resumed, check_skipped, check_stages, plan_products,
+                        updated)
 from shampoo_cases import CASES, MODELS
-from zero_test import Checks, Graph, certificate, check_refused, run_tool
+from zero_test import Checks, Graph, check_refused, run_tool
 
 INPUTS = Path(__file__).resolve().parent / "Inputs"
 SHAMPOO = ["--optimizer=shampoo", "--weight-decay=0.1", "--other-optimizer=adamw", "--other-lr=1e-3",
@@ -39,21 +39,15 @@ def check_owners(checks, data, work):
     """The statistics of a matrix are its owner's, which computes its step and its roots alone. The
     exchange is AdamW's."""
     graph = Graph(data, "gpt2-tiny", work)
-
-    def plan(stage, ranks, *flags):
-        text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
-                        "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
-        received = re.search(r"each rank receives (\d+) elements", text)
-        return (count_products(text, ranks), int(received[1]) if received else 0,
-                certificate(text)["device"]["optimizer state"])
-
-    every, _, whole = plan(0, 1, *SHAMPOO)
+    every, _, memory = plan_products(graph, 0, 1, *SHAMPOO)
+    whole = memory["optimizer state"]
     checks.that(every == [8 * PRODUCTS], f"without owners: {every} products")
     for stage in (1, 2, 3):
         # On three ranks one owns two of the four largest matrices.
         for ranks, most in ((2, 1.02), (3, 1.2)):
-            products, received, state = plan(stage, ranks, *SHAMPOO)
-            _, adamw, _ = plan(stage, ranks, "--optimizer=adamw")
+            products, received, memory = plan_products(graph, stage, ranks, *SHAMPOO)
+            state = memory["optimizer state"]
+            _, adamw, _ = plan_products(graph, stage, ranks, "--optimizer=adamw")
             label = f"stage {stage}, {ranks} ranks"
             # Where ranks own matrices of one shape, the program has the launches of one.
             counts = {2: [4, 4], 3: [2, 3, 3]}[ranks]
@@ -64,9 +58,10 @@ def check_owners(checks, data, work):
             checks.that(state <= most * whole / ranks, f"{label}: {state} of {whole} bytes of states")
     # In parts on all ranks, each step is computed once.
     for stage, ranks, flags in ((3, 2, ["--bucket-bytes=20000"]), (1, 8, [])):
-        products, _, state = plan(stage, ranks, *SHAMPOO, *flags)
+        products, _, memory = plan_products(graph, stage, ranks, *SHAMPOO, *flags)
         checks.that(sum(products) == 8 * PRODUCTS, f"{ranks} ranks, {flags}: {products}")
-        print(f"{ranks} ranks, {flags}: {state * ranks / whole:.3f} x the even share")
+        share = memory["optimizer state"] * ranks / whole
+        print(f"{ranks} ranks, {flags}: {share:.3f} x the even share")
 
 
 def check_other_ranks(checks, data, work, settings):

@@ -20,8 +20,12 @@ struct PlanReport {
 /// One line of JSON, embeddable in a page; docs/reference/report.md has the fields.
 std::string reportAsJson(const PlanReport &report);
 
-/// Writes the JSON or, if the path ends in .html, the page with it. Each file is written completely
-/// or not at all.
+/// Writes `json` or, if the path ends in .html, `page` with it. Each file is written completely or
+/// not at all.
+llvm::LogicalResult writePages(llvm::StringRef page, const std::string &json,
+                               llvm::ArrayRef<std::string> paths, mlir::MLIRContext &context);
+
+/// The same with the JSON and the page of `report`.
 llvm::LogicalResult writeReports(const PlanReport &report, llvm::ArrayRef<std::string> paths,
                                  mlir::MLIRContext &context);
 

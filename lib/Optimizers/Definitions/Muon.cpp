@@ -145,13 +145,8 @@ void Muon::buildMatrixStep(MatrixBuilder &matrices, Value direction, ValueRange,
   results.push_back(x);
 }
 
-/// Each iteration is a part of the program.
 static std::string checkMuon(const Settings &settings) {
-  constexpr double kMostSteps = 20;
-  const double steps = settings.number("ns-steps");
-  return steps <= kMostSteps
-             ? ""
-             : "ns-steps: expected at most " + number(kMostSteps) + ", got " + number(steps);
+  return checkIterations(settings, "ns-steps", /*most=*/20);
 }
 
 namespace zero {

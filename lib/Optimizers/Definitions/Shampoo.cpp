@@ -245,13 +245,8 @@ void Shampoo::buildMatrixStep(MatrixBuilder &matrices, Value gradient, ValueRang
       }));
 }
 
-/// Each iteration is a part of the program.
 static std::string checkShampoo(const Settings &settings) {
-  constexpr double kMostSteps = 50;
-  const double steps = settings.number("root-steps");
-  return steps <= kMostSteps
-             ? ""
-             : "root-steps: expected at most " + number(kMostSteps) + ", got " + number(steps);
+  return checkIterations(settings, "root-steps", /*most=*/50);
 }
 
 namespace zero {

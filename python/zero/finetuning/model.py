@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import BadFileError, NotFoundError
+from ..errors import NotFoundError
+from ..text.folder import read_object
 from ..weights import places_of
 
 # Files of a folder that tokenizing needs; the runtime copies them beside the weights of a model,
@@ -40,21 +40,11 @@ class Model:
     linear: tuple
 
 
-def _read_json(path):
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadFileError(f"'{path}' is no JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise BadFileError(f"'{path}': expected an object, got {type(value).__name__}")
-    return value
-
-
 def _places(folder):
     index = folder / "model.safetensors.index.json"
     files = {"model.safetensors"}
     if index.exists():
-        files = set(_read_json(index).get("weight_map", {}).values())
+        files = set(read_object(index).get("weight_map", {}).values())
     return {name: place for file in sorted(files) if (folder / file).exists()
             for name, place in places_of(folder / file).items()}
 
@@ -79,7 +69,7 @@ def read_model(folder):
     if not (folder / "config.json").exists():
         raise NotFoundError(f"'{folder}' has no config.json: expected a folder as save_pretrained "
                             f"writes it")
-    config, places = _read_json(folder / "config.json"), _places(folder)
+    config, places = read_object(folder / "config.json"), _places(folder)
     types = Counter()
     for place in places.values():
         types[place.dtype] += place.end - place.begin

@@ -21,7 +21,8 @@ def require(module, package=None):
                         f"pip install {package}") from None
 
 
-def _json(path):
+def read_object(path):
+    """The object in a JSON file; an empty one if there is no such file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -124,8 +125,8 @@ def open_folder(path, template_file=None):
     path = Path(path)
     require("tokenizers")
     text = _tokenizer_text(path)
-    config = _json(path / "tokenizer_config.json")
-    special = _special_tokens(config, _json(path / "special_tokens_map.json"))
+    config = read_object(path / "tokenizer_config.json")
+    special = _special_tokens(config, read_object(path / "special_tokens_map.json"))
     templates = _template_texts(path, config)
     if template_file is not None:
         try:
@@ -139,7 +140,7 @@ def open_folder(path, template_file=None):
         raise
     except Exception as error:  # the library has no class of its own
         raise BadFileError(f"'{path / 'tokenizer.json'}': {error}") from None
-    model = _json(path / "config.json")
+    model = read_object(path / "config.json")
     folder.ids = {name: _id_of(tokenizer, special, model, name) for name in ("bos", "eos", "pad")}
     folder.vocabulary = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
     return folder
