@@ -1,8 +1,8 @@
 //===- attention_block.h - common code of both directions -------*- C++ -*-===//
 //
 // A block of queries meets the keys of its head, tile by tile. Products run over strips
-// of rows; a strip leaves out the keys before the first and behind the last one that
-// positions and segments show to one of its queries. Only attention_code.cpp includes it.
+// of rows; a strip leaves out the vectors of keys before the first and behind the last one
+// that positions and segments show to one of its queries. Only attention_code.cpp includes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,6 @@
 namespace zero::rt::ATTENTION_ISA {
 
 inline constexpr int64_t kStrips = kTileQueries / kStrip;
-
-inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /// Reads `count` rows of `width` as f32, with zeros up to `padded`.
 inline void readRows(const HeadRows &rows, int64_t first, int64_t count, int64_t width,
@@ -147,7 +145,7 @@ protected:
       scaleBy(shape.scale, rows * layout.paddedWidth, at(layout.queries));
   }
 
-  /// The columns [from, to) of the current tile that are computed for a strip: whole panels.
+  /// The columns [from, to) of the current tile that are computed for a strip: whole vectors.
   struct Columns {
     int64_t from, to;
   };
@@ -202,10 +200,10 @@ protected:
 
   Columns columnsOf(int64_t strip) const {
     const int64_t to = endOfKeys(strip);
-    return {beginOfKeys(strip), (to + kPanel - 1) / kPanel * kPanel};
+    return {beginOfKeys(strip), (to + kLanes - 1) / kLanes * kLanes};
   }
-  bool sees(int64_t strip, int64_t keyOfPanel) const {
-    return seen[strip].begin <= keyOfPanel && keyOfPanel < seen[strip].end;
+  bool sees(int64_t strip, int64_t from) const {
+    return seen[strip].begin <= from && from < seen[strip].end;
   }
   /// The first tile of which a strip sees a key.
   int64_t firstTile() const { return firstSeen / kTileKeys * kTileKeys; }
@@ -222,12 +220,12 @@ protected:
     padded = wordsOf(padded);
     const int64_t depth = wordsOf(width);
     const int64_t end = smaller(kTileKeys, reach - key);
-    for (int64_t column = firstSeen > key ? firstSeen - key : 0; column < end; column += kPanel)
+    for (int64_t panel = firstSeen > key ? (firstSeen - key) / kPanel * kPanel : 0; panel < end;
+         panel += kPanel)
       for (int64_t strip = 0; strip < kStrips; ++strip)
-        if (sees(strip, key + column))
-          multiplyBlock<false, kPanelVectors>(
-              left + strip * kStrip * padded, padded, columns + (key + column) * depth, kPanel,
-              depth, to + strip * kStrip * kScoreStride + column, kScoreStride, false);
+        multiplyPanel(strip, panel, left + strip * kStrip * padded, padded,
+                      columns + (key + panel) * depth, depth,
+                      to + strip * kStrip * kScoreStride + panel);
   }
 
   /// `to` (+)= `weights` times `right`, whose paired rows are keys.
@@ -251,7 +249,7 @@ protected:
   int64_t firstSeen = 0, reach = 0; ///< the keys of all strips: from the first, to behind the last
 
 private:
-  /// The keys that a strip sees, from the beginning of a panel on.
+  /// The keys that a strip sees, from the beginning of a vector on.
   struct Keys {
     int64_t begin, end;
   };
@@ -273,12 +271,24 @@ private:
     return range;
   }
 
+  /// One strip times one panel of columns, or the vector of it whose keys the strip sees.
+  void multiplyPanel(int64_t strip, int64_t panel, const float *left, int64_t padded,
+                     const float *columns, int64_t depth, float *to) const {
+    static_assert(kPanelVectors == 2);
+    const bool low = sees(strip, key + panel), high = sees(strip, key + panel + kLanes);
+    if (low && high)
+      multiplyBlock<false, 2>(left, padded, columns, kPanel, depth, to, kScoreStride, false);
+    else if (low || high)
+      multiplyBlock<false, 1>(left, padded, columns + (low ? 0 : kLanes), kPanel, depth,
+                              to + (low ? 0 : kLanes), kScoreStride, false);
+  }
+
   Keys keysShownTo(int64_t strip) const {
     const int64_t from = first + strip * kStrip, to = smaller(from + kStrip, first + rows);
     Keys keys{shape.beginOf(from), shape.endOf(to - 1)};
     if (ranges)
       keys = cutBySegments(rangeOf(head.querySegments, from, to), keys);
-    return {keys.begin / kPanel * kPanel, keys.end};
+    return {keys.begin / kLanes * kLanes, keys.end};
   }
 
   /// `keys` without those at both ends whose segments are not in `range`.

@@ -61,11 +61,17 @@ public:
       mask.stage(head.mask, query, key, count);
     if (head.mask.adds())
       add(mask.added, from, to, scores);
-    compareSegments(query, from, to);
-    if (head.padding.shows() || head.mask.shows() || isMixed)
-      hide(query, from, to, scores);
-    else
-      hideByPosition(query, from, to, scores);
+    int64_t compared = from;
+    for (int64_t i = from; head.querySegments && i < to;) {
+      const int64_t end = smaller((i / kKeyUnit + 1) * kKeyUnit, to);
+      if (compareSegments(query, i, end)) {
+        hideColumns(query, compared, i, scores);
+        hide(query, i, end, scores, /*isMixed=*/true);
+        compared = end;
+      }
+      i = end;
+    }
+    hideColumns(query, compared, to, scores);
     if (to > count)
       cut(to, scores);
   }
@@ -92,19 +98,23 @@ private:
       store(scores + i, load(scores + i) + load(added + i));
   }
 
-  /// Finds which keys in columns [from, to) have the segment of `query`, unless all have.
-  void compareSegments(int64_t query, int64_t from, int64_t to) {
-    isMixed = false;
-    if (!head.querySegments)
-      return;
+  /// Whether keys in columns [from, to), of one unit, have another segment than `query`; `same`
+  /// tells which have not.
+  bool compareSegments(int64_t query, int64_t from, int64_t to) {
     const int64_t segment = head.querySegments[query];
-    for (int64_t i = from / kKeyUnit; i * kKeyUnit < to; ++i) {
-      const SegmentRange range = ranges[key / kKeyUnit + i];
-      isMixed = isMixed || range.low != segment || range.high != segment;
-    }
-    const int64_t end = to < count ? to : count;
-    for (int64_t i = from; isMixed && i < end; ++i)
+    const SegmentRange range = ranges[(key + from) / kKeyUnit];
+    const bool isMixed = range.low != segment || range.high != segment;
+    for (int64_t i = from; isMixed && i < smaller(to, count); ++i)
       same[i] = head.keySegments[key + i] == segment;
+    return isMixed;
+  }
+
+  /// Hides keys in columns that all have the segment of `query`.
+  void hideColumns(int64_t query, int64_t from, int64_t to, float *scores) {
+    if (head.padding.shows() || head.mask.shows())
+      hide(query, from, to, scores);
+    else
+      hideByPosition(query, from, to, scores);
   }
 
   /// Hides what comes too early or too late for `query`.
@@ -112,11 +122,12 @@ private:
     const int64_t first = columnOf(shape.beginOf(query)), last = columnOf(shape.endOf(query));
     const int64_t early = (first + kLanes - 1) / kLanes * kLanes, late = last / kLanes * kLanes;
     if (first > from)
-      hide(query, from, early < to ? early : to, scores);
-    hide(query, late < early ? early : late < from ? from : late, to, scores);
+      hide(query, from, smaller(early, to), scores);
+    hide(query, larger(from, larger(early, late)), to, scores);
   }
 
-  void hide(int64_t query, int64_t from, int64_t to, float *scores) const {
+  /// `isMixed`: `same` tells which keys have the segment of the query.
+  void hide(int64_t query, int64_t from, int64_t to, float *scores, bool isMixed = false) const {
     const Ints begin = static_cast<int32_t>(columnOf(shape.beginOf(query)));
     const Ints end = static_cast<int32_t>(columnOf(shape.endOf(query)));
     for (int64_t i = from; i < to; i += kLanes) {
@@ -163,7 +174,6 @@ private:
   const SegmentRange *ranges;
   int64_t key = 0, count = 0; ///< of the tile
   MaskRow padding{}, mask{};
-  bool isMixed = false; ///< whether `same` tells which keys have the segment of the query
   alignas(64) uint8_t same[kTileKeys] = {};
 };
 

@@ -31,6 +31,9 @@ using Words = uint32_t __attribute__((ext_vector_type(kLanes)));
 using Ints = int32_t __attribute__((ext_vector_type(kLanes)));
 using Bytes = uint8_t __attribute__((ext_vector_type(kLanes)));
 
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t larger(int64_t a, int64_t b) { return a < b ? b : a; }
+
 /// Creates a vector from the number of each lane.
 template <typename T, T... lane>
 struct Lanes {
