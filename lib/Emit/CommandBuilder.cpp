@@ -18,30 +18,6 @@ using namespace mlir;
 
 namespace zero {
 
-proto::DType dtypeOf(Type type) {
-  if (type.isF32())
-    return proto::F32;
-  if (type.isF64())
-    return proto::F64;
-  if (type.isF16())
-    return proto::F16;
-  if (type.isBF16())
-    return proto::BF16;
-  bool hasSign = !type.isUnsignedInteger();
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return proto::I1;
-  case 8:
-    return hasSign ? proto::I8 : proto::U8;
-  case 16:
-    return hasSign ? proto::I16 : proto::U16;
-  case 32:
-    return hasSign ? proto::I32 : proto::U32;
-  default:
-    return hasSign ? proto::I64 : proto::U64;
-  }
-}
-
 proto::Tier tierOf(Tier tier) { return static_cast<proto::Tier>(tier); }
 
 static proto::Lane laneOf(LaneOpInterface op) {

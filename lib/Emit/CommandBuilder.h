@@ -7,6 +7,7 @@
 #include "dialects/Zero/Mesh.h"
 #include "runtime/format/executable.pb.h"
 #include "zero/Analysis/Storage.h"
+#include "zero/Kernels/KernelMessage.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,8 +15,6 @@ namespace zero {
 
 namespace proto = rt::proto;
 
-/// The element type's number in the executable's format.
-proto::DType dtypeOf(mlir::Type elementType);
 proto::Tier tierOf(Tier tier);
 
 /// Converts ops to commands, in the order of the step.

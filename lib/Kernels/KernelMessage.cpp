@@ -29,23 +29,39 @@ static void setField(google::protobuf::Message &message, StringRef name, const C
   }
 }
 
-static rt::proto::DType storedType(Type type) {
-  if (type.isInteger(1))
-    return rt::proto::I1;
+rt::proto::DType dtypeOf(Type type) {
+  if (type.isF32())
+    return rt::proto::F32;
+  if (type.isF64())
+    return rt::proto::F64;
   if (type.isF16())
     return rt::proto::F16;
-  return type.isBF16() ? rt::proto::BF16 : rt::proto::F32;
+  if (type.isBF16())
+    return rt::proto::BF16;
+  bool hasSign = !type.isUnsignedInteger();
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return rt::proto::I1;
+  case 8:
+    return hasSign ? rt::proto::I8 : rt::proto::U8;
+  case 16:
+    return hasSign ? rt::proto::I16 : rt::proto::U16;
+  case 32:
+    return hasSign ? rt::proto::I32 : rt::proto::U32;
+  default:
+    return hasSign ? rt::proto::I64 : rt::proto::U64;
+  }
 }
 
 void describeCall(LibraryAttr library, rt::proto::Kernel &kernel) {
   if (ArrayAttr stored = library.getStored())
     for (Type type : stored.getAsValueRange<TypeAttr>())
-      kernel.add_stored(storedType(type));
+      kernel.add_stored(dtypeOf(type));
   const auto call = cast<CallAttrInterface>(library.getCall());
   const auto *body = kernel.GetDescriptor()->FindFieldByName(call.getCallName().str());
   google::protobuf::Message &message = *kernel.GetReflection()->MutableMessage(&kernel, body);
   setField(message, "dtype",
-           CallField(int64_t(library.getOperands() ? storedType(library.getOperands())
+           CallField(int64_t(library.getOperands() ? dtypeOf(library.getOperands())
                                                    : rt::proto::F32)));
   call.visitFields([&](StringRef name, const CallField &value) { setField(message, name, value); });
 }

@@ -20,5 +20,7 @@ void zero::addKernels(OpPassManager &pm, const PhaseOptions &all) {
     buildCodegenPipeline(pm, options.threadsPerRank, options.targetCpu.getValue());
   else
     buildGpuCodegenPipeline(pm, all.offload.any() ? StringRef(options.targetCpu.getValue()) : "");
+  if (!all.plan.lengths.empty())
+    pm.addPass(createCountLengths({all.plan.lengths}));
   pm.addPass(createVerifyKernels());
 }

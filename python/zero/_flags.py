@@ -209,6 +209,10 @@ FLAGS = {
     "largest_side": Flag(
         "largest-side", "number", "number",
         "most rows or columns of a matrix; another optimizer updates larger ones: shampoo (8192)"),
+    "lengths": Flag(
+        "lengths", "text", "file|folder",
+        "the lengths of the documents that share rows, for the time of attention: a file with a "
+        "line LENGTH COUNT for each length, or a folder of tokens"),
     "logits_bytes": Flag(
         "logits-bytes", "bytes", "bytes",
         "maximum bytes of logits of the loss at a time, in tiles of rows (0: 8 MiB, but at least "
@@ -516,6 +520,7 @@ class Flags(TypedDict, total=False):
     initial_accumulator_value: float
     initial_loss_scale: float
     largest_side: float
+    lengths: _Path
     logits_bytes: Union[int, str]
     lora: Any
     lora_alpha: float

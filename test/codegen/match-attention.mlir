@@ -44,14 +44,31 @@ func.func @step(%do: tensor<2x4x3x6xbf16>, %q: tensor<2x4x3x8xbf16>, %k: tensor<
 
 // -----
 
-// Attentions that the library does not support are compiled: another type, and a repeated value.
+// Attentions that the library does not support are compiled: another type, and a constant.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.library
 // CHECK-NOT: zero.call
 // REMARK: Attention node 'wide' is compiled: it computes in other types than f32
-// REMARK: Attention node 'twice' is compiled: an operand is a constant of the model, or given twice
+// REMARK: Attention node 'constant' is compiled: an operand is a constant of the model
 func.func @step(%x: tensor<1x2x3x4xf64>, %y: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf64>, tensor<1x2x3x4xf32>) {
   %a:2 = onnx.node "Attention"(%x, %x, %x) {} domain "zero" opset 1 node "wide" : (tensor<1x2x3x4xf64>, tensor<1x2x3x4xf64>, tensor<1x2x3x4xf64>) -> (tensor<1x2x3x4xf64>, tensor<1x2x3xf64>)
-  %b:2 = onnx.node "Attention"(%y, %y, %v) {} domain "zero" opset 1 node "twice" : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>)
+  %k = arith.constant dense<2.0> : tensor<1x2x3x4xf32>
+  %b:2 = onnx.node "Attention"(%y, %k, %v) {} domain "zero" opset 1 node "constant" : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>)
   return %a#0, %b#0 : tensor<1x2x3x4xf64>, tensor<1x2x3x4xf32>
+}
+
+// -----
+
+// Queries that are keys, and documents whose numbers are those of both: a call takes each operand.
+// CHECK-LABEL: func.func @step
+// CHECK: zero.launch @k0_attention(%arg0, %arg0, %arg1, %arg2, %arg2)
+// CHECK: func.func private @k0_attention(%arg0: tensor<1x2x3x4xf32>, %arg1: tensor<1x2x3x4xf32>, %arg2: tensor<1x2x3x4xf32>, %arg3: tensor<1x3xi64>, %arg4: tensor<1x3xi64>)
+// CHECK-SAME: segments = true>
+// CHECK-SAME: stored = [f32, f32, f32, i64, i64, f32, f32]>
+// GPU: func.func private @k0_attention(
+// GPU-SAME: segments = true
+func.func @step(%y: tensor<1x2x3x4xf32>, %v: tensor<1x2x3x4xf32>, %ids: tensor<1x3xi64>) -> tensor<1x2x3x4xf32> {
+  %none = onnx.none
+  %b:2 = onnx.node "Attention"(%y, %y, %v, %none, %none, %ids, %ids) {} domain "zero" opset 1 node "twice" : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, none, tensor<1x3xi64>, tensor<1x3xi64>) -> (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>)
+  return %b#0 : tensor<1x2x3x4xf32>
 }

@@ -73,6 +73,9 @@ def check_case(checks, folder, case, config, variants):
     del alone["position_ids"]
     packed = in_rows(vocabulary, list(map(len, LENGTHS)))
     expected = train(folder, alone, len(alone["labels"]))
+    if config.get("attn_logit_softcapping") is None and not config.get("attention_dropout"):
+        found = run_tool("zeroc", folder, f"--shape=2x{COLUMNS}", "--documents", "--plan-only", "-v")
+        checks.that("is compiled" not in found, f"{case}: attention is no call:\n{found}")
     for rows, *flags in variants:
         error = error_of(train(folder, packed, rows, "--documents", *flags), expected)
         checks.that(error < TOLERANCE, f"{case} {flags}: packed documents are off by {error:.1e}")

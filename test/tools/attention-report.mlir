@@ -1,13 +1,12 @@
 // The report on attention before the run: the masks that are read from memory, and the attentions
-// that need more than one kernel per direction, with the reasons.
+// that need more than one kernel per direction, with the reasons. A value may be two operands.
 // RUN: zeroc %s --plan-only | FileCheck %s
 
 // CHECK: attention at node 'capped' is not a single kernel: it has a softcap
 // CHECK: attention at node 'fixed' reads the mask 'mask', tensor<3x3xf32>, from memory: 36 bytes
 // CHECK: attention at node 'learned' reads the mask 'bias', tensor<1x2x3x3xf32>, from memory: 72 bytes
 // CHECK: attention at node 'learned' is not a single kernel in backward: its mask has a gradient
-// CHECK: Attention node 'alike' is compiled: an operand is a constant of the model, or given twice
-// CHECK: AttentionGrad node 'alike' is compiled: an operand is a constant of the model, or given twice
+// CHECK-NOT: alike
 // CHECK: ZeRO stage 0
 zero.parameter @w : tensor<8x8xf32> {splat = 0.5}
 zero.parameter @bias : tensor<1x2x3x3xf32> {splat = 0.5}

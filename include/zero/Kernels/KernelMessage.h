@@ -10,6 +10,9 @@
 
 namespace zero {
 
+/// The element type's number in the executable's format.
+rt::proto::DType dtypeOf(mlir::Type elementType);
+
 /// Writes `call` into `kernel`: its body, and the element types of its operands.
 void describeCall(LibraryAttr call, rt::proto::Kernel &kernel);
 

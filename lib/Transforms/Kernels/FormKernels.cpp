@@ -118,12 +118,44 @@ static llvm::SetVector<Value> externalInputs(const KernelGroup &group, OpBuilder
   return inputs;
 }
 
-/// Whether a kernel of `node` alone with arguments `inputs` has the call's: each
-/// operand that is given once, none of them a constant inside.
+/// The operands that `node` has.
+static SmallVector<Value> operandsOf(onnx::NodeOp node) {
+  return llvm::filter_to_vector(node.getInputs(),
+                                [](Value input) { return !isa<NoneType>(input.getType()); });
+}
+
+/// Whether `inputs` of a kernel of `node` alone are its operands, each once: none of them is a
+/// constant inside.
 static bool takesOperands(onnx::NodeOp node, ArrayRef<Value> inputs) {
-  auto given = llvm::make_filter_range(node.getInputs(),
-                                       [](Value input) { return !isa<NoneType>(input.getType()); });
-  return llvm::equal(given, inputs);
+  const SmallVector<Value> operands = operandsOf(node);
+  return llvm::equal(llvm::SetVector<Value>(operands.begin(), operands.end()), inputs);
+}
+
+/// Adds arguments and inputs for operands that are given again: a call takes each operand.
+static void repeatInputs(onnx::NodeOp node, Block &body, SmallVector<Value> &inputs) {
+  for (auto [index, operand] : llvm::enumerate(operandsOf(node))) {
+    if (index < inputs.size() && inputs[index] == operand)
+      continue;
+    body.insertArgument(unsigned(index), onnx::signless(tensorType(operand)), operand.getLoc());
+    inputs.insert(inputs.begin() + ptrdiff_t(index), operand);
+  }
+}
+
+/// Makes `kernel` of `group` the `call` that its node offers, if there is one. False, with a
+/// remark, if it has to be compiled.
+static bool takeCall(func::FuncOp kernel, const KernelGroup &group, Attribute call,
+                     SmallVector<Value> &inputs) {
+  onnx::NodeOp root = group.nodes.back();
+  if (!call)
+    return false;
+  if (group.nodes.size() == 1 && takesOperands(root, inputs)) {
+    kernel->setAttr(kCallAttr, call);
+    repeatInputs(root, kernel.front(), inputs);
+    return true;
+  }
+  remark::missed(root.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
+      << root.describe() + " is compiled: an operand is a constant of the model";
+  return false;
 }
 
 /// Lets the result of `kernel`, which takes `inputs`, have the buffer that `group` says.
@@ -170,12 +202,7 @@ LogicalResult KernelFormer::lowerGroup(const KernelGroup &group) {
     ofTraining.resize(checks.size(), node.is(own::CheckPositive));
     call = lowered.call;
   }
-  bool isCall = call && group.nodes.size() == 1 && takesOperands(root, inputs);
-  if (isCall)
-    kernel->setAttr(kCallAttr, call);
-  else if (call)
-    remark::missed(root.getLoc(), remark::RemarkOpts::name("compiled").category("library"))
-        << root.describe() + " is compiled: an operand is a constant of the model, or given twice";
+  const bool isCall = takeCall(kernel, group, call, inputs);
 
   // Only results with users are returned, but a library call has all of them.
   SmallVector<Value> returned;

@@ -193,23 +193,32 @@ bool AttentionMasks::takeSegments(Value mask, Dims dims) {
   return true;
 }
 
-/// Takes up a mask of [batch, queries, keys] that is reshaped to the scores of all heads, if no
-/// part of it has to remain an operand.
-bool AttentionMasks::takeReshaped(Value mask, bool negated, unsigned depth) {
+/// The mask of [batch, queries, keys] that `mask` reshapes to the scores of all heads.
+static Value withoutHeads(Value mask) {
   onnx::NodeOp reshape = nodeOf(mask, op::Reshape);
   if (!reshape || reshape.inputType(0).getRank() != 3 || reshape.outputType(0).getRank() != 4)
-    return false;
+    return {};
   SmallVector<int64_t> shape(reshape.inputType(0).getShape());
   shape.insert(shape.begin() + 1, 1);
-  if (reshape.outputType(0).getShape() != ArrayRef(shape))
-    return false;
-  AttentionMasks taken = *this;
-  taken.takeShown(reshape.getInputs()[0], negated, depth + 1, Dims::NoHeads);
+  return reshape.outputType(0).getShape() == ArrayRef(shape) ? reshape.getInputs()[0] : Value();
+}
+
+bool AttentionMasks::adopt(const AttentionMasks &taken) {
   if (taken.shown.size() != shown.size())
     return false;
   bounds = taken.bounds;
   segments = taken.segments;
+  fill = taken.fill;
   return true;
+}
+
+bool AttentionMasks::takeReshaped(Value mask, bool negated, unsigned depth) {
+  Value inner = withoutHeads(mask);
+  if (!inner)
+    return false;
+  AttentionMasks taken = *this;
+  taken.takeShown(inner, negated, depth + 1, Dims::NoHeads);
+  return adopt(taken);
 }
 
 void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth, Dims dims) {
@@ -231,26 +240,30 @@ void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth, Dims di
     shown.push_back({mask, negated});
 }
 
-bool AttentionMasks::show(Value mask, bool negated, double hidden) {
+bool AttentionMasks::show(Value mask, bool negated, double hidden, Dims dims) {
   // Infinity does not change if it is added again, but a number does.
   if (fill && !(*fill == hidden && hidden == -kInfinity))
     return false;
   fill = hidden;
-  takeShown(mask, negated, 0);
+  takeShown(mask, negated, 0, dims);
   if (bounds.isEmpty() && !segments && shown.empty())
     fill.reset();
   return true;
 }
 
 /// Takes up a bias that is zero where a key is shown, and one number elsewhere.
-bool AttentionMasks::addHiding(Value bias) {
+bool AttentionMasks::addHiding(Value bias, Dims dims) {
+  if (Value inner = withoutHeads(bias)) {
+    AttentionMasks taken = *this;
+    return taken.addHiding(inner, Dims::NoHeads) && adopt(taken);
+  }
   if (onnx::NodeOp choice = nodeOf(bias, op::Where)) {
     auto a = numberOf(unexpanded(choice.getInputs()[1]));
     auto b = numberOf(unexpanded(choice.getInputs()[2]));
     if (!a || !b || (*a != 0) == (*b != 0))
       return false;
     bool negated = *a != 0;
-    return show(choice.getInputs()[0], negated, negated ? *a : *b);
+    return show(choice.getInputs()[0], negated, negated ? *a : *b, dims);
   }
   MaskPattern found = findPattern(bias, 0);
   if (found.kind == MaskPattern::Everything)
@@ -279,10 +292,25 @@ void AttentionMasks::addTerm(Value bias, unsigned depth) {
 // The operands of the composite
 //===----------------------------------------------------------------------===//
 
+/// The value whose elements `value` has in the same order.
+static Value unshaped(Value value) {
+  while (onnx::NodeOp view = value.getDefiningOp<onnx::NodeOp>()) {
+    if (!view.isAnyOf({op::Reshape, op::Squeeze, op::Unsqueeze}))
+      break;
+    value = view.getInputs()[0];
+  }
+  return value;
+}
+
 bool AttentionMasks::showsAKeyPerRow() const {
+  if (!shown.empty() || !biases.empty() || bounds.offset.value_or(0) < 0)
+    return false;
   const int64_t queries = scores.getDimSize(2), keys = scores.getDimSize(3);
-  const bool seesLast = !bounds.lowest || queries - 1 + *bounds.lowest < keys;
-  return shown.empty() && biases.empty() && !segments && bounds.offset.value_or(0) >= 0 && seesLast;
+  if (!segments)
+    return !bounds.lowest || queries - 1 + *bounds.lowest < keys;
+  // A query sees itself where both are the same positions.
+  return queries == keys && bounds.lowest.value_or(0) <= 0 &&
+         unshaped((*segments)[0]) == unshaped((*segments)[1]);
 }
 
 bool AttentionMasks::isExpressible() const {

@@ -62,13 +62,15 @@ public:
   /// Takes up a boolean that shows keys, or with `negated` hides them: hidden ones
   /// have `hidden` added. False, and nothing done, if other ones have another
   /// number.
-  bool show(mlir::Value shown, bool negated, double hidden);
+  bool show(mlir::Value shown, bool negated, double hidden) {
+    return show(shown, negated, hidden, Dims::Scores);
+  }
   /// Takes up `added`, which hides keys with the number `hidden`. False, and nothing done, if they
   /// cannot be said together with what was taken up before.
   bool bound(const KeyBounds &added, double hidden);
 
   bool isEmpty() const { return bounds.isEmpty() && !segments && shown.empty() && biases.empty(); }
-  /// Whether nothing but positions hides, and each query sees a key.
+  /// Whether nothing but positions and segments hides, and each query sees a key.
   bool showsAKeyPerRow() const;
   /// Whether the operands below can say all of it.
   bool isExpressible() const;
@@ -94,13 +96,18 @@ private:
   enum class Dims { Scores, NoHeads };
 
   MaskPattern findPattern(mlir::Value mask, double shown);
+  bool show(mlir::Value shown, bool negated, double hidden, Dims dims);
   bool takeSegments(mlir::Value mask, Dims dims);
+  /// Takes up a mask that is reshaped to the scores of all heads, if adopt() can.
   bool takeReshaped(mlir::Value mask, bool negated, unsigned depth);
+  /// Replaces what bounds and segments say by what they say in `taken`; false, and nothing done, if
+  /// a part of that has to remain an operand.
+  bool adopt(const AttentionMasks &taken);
   std::array<mlir::Value, 2> maskOperands(NodeBuilder &builder) const;
   void takeShown(mlir::Value mask, bool negated, unsigned depth, Dims dims = Dims::Scores);
   bool takeFound(const MaskPattern &found, double hidden);
   void addTerm(mlir::Value bias, unsigned depth);
-  bool addHiding(mlir::Value bias);
+  bool addHiding(mlir::Value bias, Dims dims = Dims::Scores);
   bool isPadding(mlir::Value mask) const;
 
   MaskValues &values;

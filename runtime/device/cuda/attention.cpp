@@ -5,6 +5,7 @@
 #include "runtime/device/cuda/kernels/attention_code.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace zero::rt::cuda {
@@ -63,14 +64,18 @@ GpuMask GpuAttention::maskOf(const std::optional<MaskPlan> &mask) const {
 /// A finite number that, added to a score, leaves no weight beside any score that is not hidden.
 static constexpr float kHides = -3e38f;
 
-/// Whether keys that positions hide have no weight. With a mask, before the first key, or behind
-/// the last one of a window, a row may have only hidden keys, which share its weight.
-bool GpuAttention::skips() const {
+/// Whether keys that positions and segments hide have no weight. With a mask, before the first key,
+/// or behind the last one of a window, a row may have only hidden keys, which share its weight;
+/// with segments, too, unless a guard makes such rows zeros, or each query sees itself because
+/// queries and keys have the same segments.
+bool GpuAttention::skips(bool hasSameSegments) const {
   const AttentionShape &from = plan.shape;
   const bool seesOne =
       from.causalOffset >= 0 && (!from.window || from.beginOf(from.queries - 1) < from.keys);
-  return (from.causal || from.window) && seesOne && from.fill <= kHides && !plan.padding &&
-         !plan.mask && !plan.segments;
+  const bool seesItself = hasSameSegments && from.queries == from.keys &&
+                          (!from.window || from.causalOffset < from.window);
+  return seesOne && from.fill <= kHides && !plan.padding && !plan.mask &&
+         (!plan.segments || seesItself || (from.guard && std::isinf(from.fill)));
 }
 
 void GpuAttention::takeShape() {
@@ -92,7 +97,6 @@ void GpuAttention::takeShape() {
   if (plan.segments)
     shape.querySegments.batch = long(plan.segments->queryBatch),
     shape.keySegments.batch = long(plan.segments->keyBatch);
-  shape.skips = skips();
   shape.scale = from.scale, shape.fill = from.fill;
 }
 
@@ -192,6 +196,8 @@ Status GpuAttention::run(void *const *args, const Lanes &lanes) const {
     parameters.querySegments.data = static_cast<const long *>(args[plan.segments->queries]);
     parameters.keySegments.data = static_cast<const long *>(args[plan.segments->queries + 1]);
   }
+  parameters.skips = skips(parameters.querySegments.data == parameters.keySegments.data &&
+                           parameters.querySegments.batch == parameters.keySegments.batch);
   parameters.lse = static_cast<float *>(args[plan.lse]);
   parameters.vectors = areVectors(args, {&plan.q, &plan.k, &plan.v}) &&
                        (!plan.isBackward || areVectors(args, {&plan.dO}));

@@ -44,7 +44,7 @@ private:
     Function function = nullptr;
     unsigned blocks = 0, threads = 0, sharedBytes = 0;
   };
-  bool skips() const;
+  bool skips(bool hasSameSegments) const;
   void takeShape();
   template <bool IsFloat>
   void takeTiles(int width);

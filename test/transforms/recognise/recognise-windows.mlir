@@ -157,3 +157,50 @@ func.func @heads(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>, %v: tensor<2x
   %y = onnx.node "MatMul"(%g, %v) {} opset 18 node "y" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
   return %y : tensor<2x2x4x4xf32>
 }
+
+// The same as JAX writes it: no heads before the reshape, and scores replaced by a number, which differs from adding
+// it where a query sees nothing. Each query sees itself: both sides compare the same positions.
+// CHECK-LABEL: func.func @documents_of_jax
+// CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {causal = 1 : i64, fill = -1.000000e+30 : f32, guard = 0 : i64, offset = 0 : i64, scale = 1.000000e+00 : f32} domain "zero" {{.*}} none, none, tensor<2x4xi64>, tensor<2x4xi64>) ->
+// CHECK-NOT: "Softmax"
+// CHECK: onnx.node "Attention"({{.*}}) {causal = 1 : i64, {{.*}} none, none, tensor<2x4xi64>, tensor<2x4xi64>) ->
+func.func @documents_of_jax(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>, %v: tensor<2x2x4x4xf32>, %ids: tensor<2x4xi64>) -> (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) {
+  %s0 = arith.constant dense<[2, 4, 1]> : tensor<3xi64>
+  %s1 = arith.constant dense<[2, 1, 4]> : tensor<3xi64>
+  %s2 = arith.constant dense<[2, 1, 4, 4]> : tensor<4xi64>
+  %rows = onnx.node "Reshape"(%ids, %s0) {} opset 18 node "rows" : (tensor<2x4xi64>, tensor<3xi64>) -> tensor<2x4x1xi64>
+  %columns = onnx.node "Reshape"(%ids, %s1) {} opset 18 node "columns" : (tensor<2x4xi64>, tensor<3xi64>) -> tensor<2x1x4xi64>
+  %same = onnx.node "Equal"(%rows, %columns) {} opset 18 node "same" : (tensor<2x4x1xi64>, tensor<2x1x4xi64>) -> tensor<2x4x4xi1>
+  %c = arith.constant dense<[[true, false, false, false], [true, true, false, false], [true, true, true, false], [true, true, true, true]]> : tensor<4x4xi1>
+  %both = onnx.node "And"(%same, %c) {} opset 18 node "both" : (tensor<2x4x4xi1>, tensor<4x4xi1>) -> tensor<2x4x4xi1>
+  %mask = onnx.node "Reshape"(%both, %s2) {} opset 18 node "mask" : (tensor<2x4x4xi1>, tensor<4xi64>) -> tensor<2x1x4x4xi1>
+  %low = arith.constant dense<-1.0e+30> : tensor<f32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %m = onnx.node "Where"(%mask, %s, %low) {} opset 18 node "m" : (tensor<2x1x4x4xi1>, tensor<2x2x4x4xf32>, tensor<f32>) -> tensor<2x2x4x4xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %number = onnx.node "Where"(%both, %zero, %low) {} opset 18 node "number" : (tensor<2x4x4xi1>, tensor<f32>, tensor<f32>) -> tensor<2x4x4xf32>
+  %bias = onnx.node "Reshape"(%number, %s2) {} opset 18 node "bias" : (tensor<2x4x4xf32>, tensor<4xi64>) -> tensor<2x1x4x4xf32>
+  %kt2 = onnx.node "Transpose"(%y) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt2" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %t = onnx.node "MatMul"(%q, %kt2) {} opset 18 node "t" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %n = onnx.node "Add"(%t, %bias) {} opset 18 node "n" : (tensor<2x2x4x4xf32>, tensor<2x1x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %o = onnx.node "Softmax"(%n) {axis = -1 : i64} opset 18 node "o" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %z = onnx.node "MatMul"(%o, %v) {} opset 18 node "z" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  return %y, %z : tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>
+}
+
+// Other numbers of queries than of keys: a query may see nothing, and then sees all of them alike.
+// CHECK-LABEL: func.func @documents_elsewhere
+// CHECK: onnx.node "Softmax"
+func.func @documents_elsewhere(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>, %v: tensor<2x2x4x4xf32>, %rows: tensor<2x1x4x1xi64>, %columns: tensor<2x1x1x4xi64>) -> tensor<2x2x4x4xf32> {
+  %same = onnx.node "Equal"(%rows, %columns) {} opset 18 node "same" : (tensor<2x1x4x1xi64>, tensor<2x1x1x4xi64>) -> tensor<2x1x4x4xi1>
+  %low = arith.constant dense<-1.0e+30> : tensor<f32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %m = onnx.node "Where"(%same, %s, %low) {} opset 18 node "m" : (tensor<2x1x4x4xi1>, tensor<2x2x4x4xf32>, tensor<f32>) -> tensor<2x2x4x4xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  return %y : tensor<2x2x4x4xf32>
+}

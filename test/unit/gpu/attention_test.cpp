@@ -8,6 +8,9 @@
 #include "on_gpu.h"
 #include "runtime/device/cuda/attention.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace zero::rt;
 using namespace zero::rt::cuda;
 using Direction = proto::Attention::Direction;
@@ -120,6 +123,24 @@ TEST_F(GpuAttentions, Masks) {
 TEST_F(GpuAttentions, WindowsAndPrefixes) { checkAll(casesOfWindows({{70, 90}}), 2e-2); }
 
 TEST_F(GpuAttentions, Segments) { checkAll(casesOfSegments({{70, 70}}), 2e-2); }
+
+/// A NaN in one document of a row does not reach the other: the tiles of both are not multiplied.
+TEST_F(GpuAttentions, SkipsTilesOfOtherDocuments) {
+  for (const uint64_t begin : {0, 64}) {
+    SCOPED_TRACE(begin);
+    AttentionCase data({1, 1, 1, 128, 128, 16, 16});
+    data.causal(-std::numeric_limits<float>::infinity()).guard().addSegments({64, 64});
+    data.finish();
+    auto spoil = [&](Operand &rows) {
+      const size_t width = rows.values.size() / 128;
+      std::fill_n(rows.values.begin() + ptrdiff_t(begin * width), 64 * width, NAN);
+    };
+    for (Operand *rows : {&data.k, &data.v, &data.o, &data.lse, &data.dQ, &data.dK, &data.dV})
+      spoil(*rows);
+    run(data, kForward, 3e-5);
+    run(data, kBackward, 3e-5);
+  }
+}
 
 TEST_F(GpuAttentions, RowsThatSeeNothing) { checkAll(casesOfBlindRows(90)); }
 

@@ -204,6 +204,11 @@ struct PlanOptions : Group {
       llvm::cl::desc("a report of zero-run --profile --report-json: plan with its times of kernels "
                      "instead of those that --machine gives"),
       llvm::cl::value_desc("report.json")};
+  Option<std::string> lengths{
+      parent, "lengths", always(),
+      llvm::cl::desc("the lengths of the documents that share rows, for the time of attention: a "
+                     "file with a line LENGTH COUNT for each length, or a folder of tokens"),
+      llvm::cl::value_desc("file|folder")};
   Option<ByteSize> diskRead{
       parent, "disk-read", always().orElse("0: as --machine says"),
       llvm::cl::desc("read bandwidth of the disk of the nvme tier in bytes per second, for all "

@@ -84,6 +84,21 @@ def DeduplicateKernels : Pass<"zero-deduplicate-kernels", "::mlir::ModuleOp"> {
   }];
 }
 
+def CountLengths : Pass<"zero-count-lengths", "::mlir::ModuleOp"> {
+  let summary = "Count the operations of attention over documents of given lengths";
+  let description = [{
+    The operations of an attention with segments depend on the data. Its kernel counts those of
+    rows of one document each; this pass scales `zero.flops` to rows filled by documents whose
+    lengths have the distribution of `lengths`: a file with a line `LENGTH COUNT` for each length,
+    or a folder of tokens. A document that is longer than a row counts as rows. It is an error if
+    no attention has segments, since the option would have no effect.
+
+    Memory does not depend on it: any data fits.
+  }];
+  let options = [Option<"lengths", "lengths", "std::string", "",
+                        "the file or folder">];
+}
+
 def VerifyKernels : Pass<"zero-verify-kernels", "::mlir::ModuleOp"> {
   let summary = "Verify that the step launches only kernels with known costs";
 }

@@ -217,6 +217,40 @@ struct Kernel {
     return begin > 0 ? begin / kVisited * kVisited : 0;
   }
 
+  /// Leaves out tiles at both ends of visited rows [begin, end) in which no row has a segment of
+  /// the block's own rows from `first` to `last`. Each warp finds the same.
+  void skipSegments(const GpuSegments &own, int first, int last, const GpuSegments &visited,
+                    int &begin, int &end) const {
+    if (!p.skips || !own.data)
+      return;
+    const long *ownRows = own.data + batch * own.batch;
+    const long *rows = visited.data + batch * visited.batch;
+    last = first + kOwn < last ? first + kOwn : last;
+    long low = ownRows[first], high = low;
+    for (int row = first + laneNumber(); row < last; row += 32) {
+      low = ownRows[row] < low ? ownRows[row] : low;
+      high = ownRows[row] > high ? ownRows[row] : high;
+    }
+    UNROLLED for (int bit = 16; bit > 0; bit /= 2) {
+      const long otherLow = fromLane(low, bit), otherHigh = fromLane(high, bit);
+      low = otherLow < low ? otherLow : low;
+      high = otherHigh > high ? otherHigh : high;
+    }
+    auto isSeen = [&](int tile) {
+      static_assert(kVisited == 32); // a row for each lane
+      const int row = tile + laneNumber();
+      return __nvvm_vote_any_sync(-1, row < end && low <= rows[row] && rows[row] <= high);
+    };
+    while (begin < end && !isSeen(begin))
+      begin += kVisited;
+    while (begin < end) {
+      const int tile = begin + (end - 1 - begin) / kVisited * kVisited;
+      if (isSeen(tile))
+        break;
+      end = tile;
+    }
+  }
+
   long rowOf(int ofHead, int query) const {
     return (long(batch) * p.heads + ofHead) * p.queries + query;
   }
@@ -273,8 +307,8 @@ struct Kernel {
   /// Calls body(stage, key) for each tile of keys that queries from `first` on see.
   template <typename Body>
   void visitKeys(int first, Body body) const {
-    int key = beginOfKeys(first);
-    const int end = endOfKeys(first + kOwn);
+    int key = beginOfKeys(first), end = endOfKeys(first + kOwn);
+    skipSegments(p.querySegments, first, p.queries, p.keySegments, key, end);
     Source k = sourceOf(p.k, group, key, p.keys, p.width);
     Source v = sourceOf(p.v, group, key, p.keys, p.valueWidth);
     visit(
@@ -488,7 +522,8 @@ struct Kernel {
   /// that share these keys.
   template <typename Body>
   void visitQueries(int first, Body body) {
-    const int begin = beginOfQueries(first), end = endOfQueries(first + kOwn);
+    int begin = beginOfQueries(first), end = endOfQueries(first + kOwn);
+    skipSegments(p.keySegments, first, p.keys, p.querySegments, begin, end);
     const int tiles = begin < end ? (end - begin + kVisited - 1) / kVisited : 0;
     auto queriesOf = [&](int of) { return sourceOf(p.q, of, begin, p.queries, p.width); };
     auto gradientsOf = [&](int of) { return sourceOf(p.dO, of, begin, p.queries, p.valueWidth); };

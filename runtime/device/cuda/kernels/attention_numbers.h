@@ -127,6 +127,12 @@ float fromLane(float value, int mask) {
   return __builtin_bit_cast(
       float, __nvvm_shfl_sync_bfly_i32(-1, __builtin_bit_cast(int, value), mask, 31));
 }
+long fromLane(long value, int mask) {
+  const auto low =
+      static_cast<Word>(__nvvm_shfl_sync_bfly_i32(-1, static_cast<int>(value), mask, 31));
+  const long high = __nvvm_shfl_sync_bfly_i32(-1, static_cast<int>(value >> 32), mask, 31);
+  return high << 32 | low;
+}
 /// Over the four threads that share a row.
 float sumOfRow(float value) {
   value += fromLane(value, 1);
