@@ -103,31 +103,17 @@ def tool_section(name, flags):
 
 
 def opt_section(text):
-    """The section of zero-opt: only Zero's passes with their options, then its pipelines."""
-    passes, pipelines, here = [], [], None
-    for line in text.splitlines():
-        found = FLAG.fullmatch(line)
-        if not found:
-            here = None if not line.startswith(" " * 9) else here
-            continue
+    """The section of zero-opt: only Zero's passes, then its pipelines."""
+    passes, pipelines = [], []
+    for found in filter(None, map(FLAG.fullmatch, text.splitlines())):
         flag = Flag(len(found[1]), found[2], [found[3]])
         if flag.name.startswith("--zero-phase-"):
             pipelines.append(flag)
-            here = None
         elif flag.name.startswith("--zero-") and flag.indent == 6:
-            here = []
-            passes.append((flag, here))
-        elif here is not None and flag.indent > 6:
-            here.append(flag)
-        else:
-            here = None
-    lines = ["## zero-opt", "", TOOLS["zero-opt"], "", "### zero-opt: passes", "",
-             "Options of a pass are written in one string: `--zero-pass='option=value option=value'`.",
-             "", "| pass | meaning |", "|---|---|"]
-    for flag, options in passes:
-        lines.append(row(flag))
-        lines += [row(option).replace("| `--", "| &nbsp;&nbsp;`") for option in options]
-    return [*lines, "", "### zero-opt: pipelines", "",
+            passes.append(flag)
+    return ["## zero-opt", "", TOOLS["zero-opt"], "", "### zero-opt: passes", "",
+            "Options of a pass are written in one string: `--zero-pass='option=value option=value'`.",
+            "[Passes](passes/README.md) lists them.", "", *table(passes), "### zero-opt: pipelines", "",
             "Each phase of `zeroc` is a pipeline. Its options are the phase flags of `zeroc`.", "",
             *table(pipelines)]
 

@@ -60,9 +60,9 @@ void describeCall(LibraryAttr library, rt::proto::Kernel &kernel) {
   const auto call = cast<CallAttrInterface>(library.getCall());
   const auto *body = kernel.GetDescriptor()->FindFieldByName(call.getCallName().str());
   google::protobuf::Message &message = *kernel.GetReflection()->MutableMessage(&kernel, body);
-  setField(message, "dtype",
-           CallField(int64_t(library.getOperands() ? dtypeOf(library.getOperands())
-                                                   : rt::proto::F32)));
+  setField(
+      message, "dtype",
+      CallField(int64_t(library.getOperands() ? dtypeOf(library.getOperands()) : rt::proto::F32)));
   call.visitFields([&](StringRef name, const CallField &value) { setField(message, name, value); });
 }
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/device/cuda/kernels/attention_products.h"
+#include "runtime/device/cuda/kernels/attention_segments.h"
 
 namespace zero::rt::cuda {
 namespace {
@@ -217,38 +218,14 @@ struct Kernel {
     return begin > 0 ? begin / kVisited * kVisited : 0;
   }
 
-  /// Leaves out tiles at both ends of visited rows [begin, end) in which no row has a segment of
-  /// the block's own rows from `first` to `last`. Each warp finds the same.
-  void skipSegments(const GpuSegments &own, int first, int last, const GpuSegments &visited,
+  /// Leaves out visited rows at both ends of [begin, end) in whose tiles none has a segment of the
+  /// block's own rows, of which there are `rows` in all.
+  void skipSegments(const GpuSegments &own, int first, int rows, const GpuSegments &visited,
                     int &begin, int &end) const {
-    if (!p.skips || !own.data)
-      return;
-    const long *ownRows = own.data + batch * own.batch;
-    const long *rows = visited.data + batch * visited.batch;
-    last = first + kOwn < last ? first + kOwn : last;
-    long low = ownRows[first], high = low;
-    for (int row = first + laneNumber(); row < last; row += 32) {
-      low = ownRows[row] < low ? ownRows[row] : low;
-      high = ownRows[row] > high ? ownRows[row] : high;
-    }
-    UNROLLED for (int bit = 16; bit > 0; bit /= 2) {
-      const long otherLow = fromLane(low, bit), otherHigh = fromLane(high, bit);
-      low = otherLow < low ? otherLow : low;
-      high = otherHigh > high ? otherHigh : high;
-    }
-    auto isSeen = [&](int tile) {
-      static_assert(kVisited == 32); // a row for each lane
-      const int row = tile + laneNumber();
-      return __nvvm_vote_any_sync(-1, row < end && low <= rows[row] && rows[row] <= high);
-    };
-    while (begin < end && !isSeen(begin))
-      begin += kVisited;
-    while (begin < end) {
-      const int tile = begin + (end - 1 - begin) / kVisited * kVisited;
-      if (isSeen(tile))
-        break;
-      end = tile;
-    }
+    if (p.skips && own.data)
+      cutBySegments<kVisited>(own.data + batch * own.batch, first,
+                              first + kOwn < rows ? first + kOwn : rows,
+                              visited.data + batch * visited.batch, begin, end);
   }
 
   long rowOf(int ofHead, int query) const {
