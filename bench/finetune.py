@@ -30,13 +30,13 @@ TEXT_BYTES = 4 << 20
 WARM_UP = 2  # steps of a round that are not timed
 
 
-def write_text(folder):
+def write_text(folder, separator="\n\n\n"):
     """Sources of Python's library: a text for the tokenizer, and a corpus of their parts."""
     text, parts = "", []
     for path in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("*.py")):
         source = path.read_text(encoding="utf-8", errors="replace")
         text += source
-        parts += [part for part in source.split("\n\n\n") if len(part) > 200]
+        parts += [part for part in source.split(separator) if len(part) > 200]
         if len(text) > TEXT_BYTES:
             break
     (folder / "text.txt").write_text(text)

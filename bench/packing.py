@@ -1,7 +1,7 @@
 """Documents packed into rows beside padded ones: real tokens per second, of Zero and of PyTorch.
 
-A Llama with random weights (6 layers, 512 wide) trains on parts of the sources of Python's library
-in rows of 1,024 tokens, in fp32 with AdamW. Forms: `padded`, a document in each row; `longest`, a
+A Llama with random weights (6 layers, 512 wide) trains on methods of Python's library, cut after
+1,024 tokens, in rows of 1,024, in fp32 with AdamW. Forms: `padded`, a document in each row; `longest`, a
 document in each row, of the length of the longest in the batch (PyTorch, as a collator does it);
 `packed`, whole documents that share a row and do not see each other. PyTorch multiplies a packed
 row by SDPA with a mask. docs/guides/text.md has the figures.
@@ -37,7 +37,7 @@ class Folder:
 
     def __init__(self, folder, options):
         self.folder, self.options = folder, options
-        write_text(folder)
+        write_text(folder, "\n    def ")  # mostly methods
         make_model(folder / "model", folder / "text.txt", MODEL, vocabulary=MODEL["vocab_size"])
         self.tool("-m", "zero", "tokenize", folder / "model", folder / "corpus.jsonl", "-o",
                   folder / "tokens", f"--max-length={SEQUENCE}", "--overlong=truncate")
