@@ -166,6 +166,44 @@ bool AttentionMasks::takeFound(const MaskPattern &found, double hidden) {
   return found.kind == MaskPattern::Everything;
 }
 
+/// The shape of `mask` as one of scores, to which it is broadcast; none if it has other dimensions.
+std::optional<std::array<int64_t, 4>> AttentionMasks::shapeAsScores(Value mask, Dims dims) {
+  ArrayRef<int64_t> shape = tensorType(mask).getShape();
+  std::array<int64_t, 4> found = {1, 1, 1, 1};
+  for (auto [index, size] : llvm::enumerate(llvm::reverse(shape))) {
+    const auto *dim = llvm::find(dims, int(index));
+    if (dim != dims.end())
+      found[size_t(dim - dims.begin())] = size;
+    else if (size != 1)
+      return std::nullopt;
+  }
+  return found;
+}
+
+/// The dimensions of what `reshape` reads, if those of its result are `dims`, and it adds or drops
+/// dimensions of size 1 alone.
+std::optional<AttentionMasks::Dims> AttentionMasks::dimsBefore(onnx::NodeOp reshape, Dims dims) {
+  auto after = shapeAsScores(reshape.getResult(0), dims);
+  if (!after)
+    return std::nullopt;
+  Dims before = {-1, -1, -1, -1};
+  int at = 3;
+  auto skipOnes = [&] {
+    while (at >= 0 && (*after)[size_t(at)] == 1)
+      --at;
+  };
+  skipOnes();
+  for (auto [index, size] : llvm::enumerate(llvm::reverse(reshape.inputType(0).getShape()))) {
+    if (size == 1)
+      continue;
+    if (at < 0 || (*after)[size_t(at)] != size)
+      return std::nullopt;
+    before[size_t(at--)] = int(index);
+    skipOnes();
+  }
+  return at < 0 ? std::optional(before) : std::nullopt;
+}
+
 /// Takes up integers of queries that are compared with integers of keys.
 bool AttentionMasks::takeSegments(Value mask, Dims dims) {
   onnx::NodeOp equal = nodeOf(mask, op::Equal);
@@ -174,16 +212,14 @@ bool AttentionMasks::takeSegments(Value mask, Dims dims) {
   Segments found;
   for (Value side : equal.getInputs()) {
     side = unexpanded(side);
-    SmallVector<int64_t> shape(tensorType(side).getShape());
-    if (dims == Dims::NoHeads && shape.size() == 3)
-      shape.insert(shape.begin() + 1, 1);
-    if (!tensorType(side).getElementType().isInteger() || shape.size() < 2 || shape.size() > 4)
+    auto shape = shapeAsScores(side, dims);
+    if (!shape || !tensorType(side).getElementType().isInteger())
       return false;
-    shape.insert(shape.begin(), 4 - shape.size(), 1);
-    const bool isOfQueries = shape[2] == scores.getDimSize(2) && shape[3] == 1;
-    const bool isOfKeys = shape[2] == 1 && shape[3] == scores.getDimSize(3);
-    const bool isOfBatches = shape[0] == 1 || shape[0] == scores.getDimSize(0);
-    if (shape[1] != 1 || !isOfBatches || isOfQueries == isOfKeys)
+    auto [batch, heads, queries, keys] = *shape;
+    const bool isOfQueries = queries == scores.getDimSize(2) && keys == 1;
+    const bool isOfKeys = queries == 1 && keys == scores.getDimSize(3);
+    const bool isOfBatches = batch == 1 || batch == scores.getDimSize(0);
+    if (heads != 1 || !isOfBatches || isOfQueries == isOfKeys)
       return false;
     found[isOfKeys] = side;
   }
@@ -191,16 +227,6 @@ bool AttentionMasks::takeSegments(Value mask, Dims dims) {
     return false;
   segments = found;
   return true;
-}
-
-/// The mask of [batch, queries, keys] that `mask` reshapes to the scores of all heads.
-static Value withoutHeads(Value mask) {
-  onnx::NodeOp reshape = nodeOf(mask, op::Reshape);
-  if (!reshape || reshape.inputType(0).getRank() != 3 || reshape.outputType(0).getRank() != 4)
-    return {};
-  SmallVector<int64_t> shape(reshape.inputType(0).getShape());
-  shape.insert(shape.begin() + 1, 1);
-  return reshape.outputType(0).getShape() == ArrayRef(shape) ? reshape.getInputs()[0] : Value();
 }
 
 bool AttentionMasks::adopt(const AttentionMasks &taken) {
@@ -212,21 +238,36 @@ bool AttentionMasks::adopt(const AttentionMasks &taken) {
   return true;
 }
 
-bool AttentionMasks::takeReshaped(Value mask, bool negated, unsigned depth) {
-  Value inner = withoutHeads(mask);
-  if (!inner)
+bool AttentionMasks::takeReshaped(Value mask, bool negated, unsigned depth, Dims dims) {
+  onnx::NodeOp reshape = nodeOf(mask, op::Reshape);
+  auto before = reshape ? dimsBefore(reshape, dims) : std::nullopt;
+  if (!before)
     return false;
   AttentionMasks taken = *this;
-  taken.takeShown(inner, negated, depth + 1, Dims::NoHeads);
+  taken.takeShown(reshape.getInputs()[0], negated, depth + 1, *before);
   return adopt(taken);
+}
+
+/// The boolean that `test` compares with 0 as a number; `isInverse`: whether it is true for false.
+static Value testedBoolean(Value test, bool &isInverse) {
+  onnx::NodeOp node = test.getDefiningOp<onnx::NodeOp>();
+  if (!node || !node.isAnyOf({op::Equal, op::Greater}) || numberOf(node.getInputs()[1]) != 0)
+    return {};
+  onnx::NodeOp cast = nodeOf(node.getInputs()[0], op::Cast);
+  isInverse = node.is(op::Equal);
+  return cast && cast.inputType(0).getElementType().isInteger(1) ? cast.getInputs()[0] : Value();
 }
 
 void AttentionMasks::takeShown(Value mask, bool negated, unsigned depth, Dims dims) {
   mask = unexpanded(mask);
-  if (takeFound(findPattern(mask, negated ? 0 : 1), *fill) ||
+  const bool endsInScores = dims[2] == 1 && dims[3] == 0;
+  if ((endsInScores && takeFound(findPattern(mask, negated ? 0 : 1), *fill)) ||
       (!negated && takeSegments(mask, dims)) ||
-      (depth < kMaxDepth && takeReshaped(mask, negated, depth)))
+      (depth < kMaxDepth && takeReshaped(mask, negated, depth, dims)))
     return;
+  bool isInverse = false;
+  if (Value boolean = testedBoolean(mask, isInverse); boolean && depth < kMaxDepth)
+    return takeShown(boolean, negated != isInverse, depth + 1, dims);
   if (onnx::NodeOp inverse = nodeOf(mask, op::Not); inverse && depth < kMaxDepth)
     return takeShown(inverse.getInputs()[0], !negated, depth + 1, dims);
   // Shown by both; or hidden by neither.
@@ -253,9 +294,11 @@ bool AttentionMasks::show(Value mask, bool negated, double hidden, Dims dims) {
 
 /// Takes up a bias that is zero where a key is shown, and one number elsewhere.
 bool AttentionMasks::addHiding(Value bias, Dims dims) {
-  if (Value inner = withoutHeads(bias)) {
+  onnx::NodeOp reshape = nodeOf(bias, op::Reshape);
+  if (auto before = reshape ? dimsBefore(reshape, dims) : std::nullopt) {
     AttentionMasks taken = *this;
-    return taken.addHiding(inner, Dims::NoHeads) && adopt(taken);
+    if (taken.addHiding(reshape.getInputs()[0], *before) && adopt(taken))
+      return true;
   }
   if (onnx::NodeOp choice = nodeOf(bias, op::Where)) {
     auto a = numberOf(unexpanded(choice.getInputs()[1]));
@@ -265,6 +308,8 @@ bool AttentionMasks::addHiding(Value bias, Dims dims) {
     bool negated = *a != 0;
     return show(choice.getInputs()[0], negated, negated ? *a : *b, dims);
   }
+  if (dims[2] != 1 || dims[3] != 0)
+    return false;
   MaskPattern found = findPattern(bias, 0);
   if (found.kind == MaskPattern::Everything)
     return true;

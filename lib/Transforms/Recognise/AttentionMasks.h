@@ -63,7 +63,7 @@ public:
   /// have `hidden` added. False, and nothing done, if other ones have another
   /// number.
   bool show(mlir::Value shown, bool negated, double hidden) {
-    return show(shown, negated, hidden, Dims::Scores);
+    return show(shown, negated, hidden, kScoreDims);
   }
   /// Takes up `added`, which hides keys with the number `hidden`. False, and nothing done, if they
   /// cannot be said together with what was taken up before.
@@ -92,22 +92,26 @@ private:
   /// Numbers of queries and of keys that are compared: [batch or 1, positions] with unit
   /// dimensions.
   using Segments = std::array<mlir::Value, 2>;
-  /// The dimensions of a mask: those of the scores at the end, or all of them but heads.
-  enum class Dims { Scores, NoHeads };
+  /// Which dimension of a mask, counted from the last one, is that of the batch, heads, queries and
+  /// keys of the scores; -1: none.
+  using Dims = std::array<int, 4>;
+  static constexpr Dims kScoreDims = {3, 2, 1, 0};
 
   MaskPattern findPattern(mlir::Value mask, double shown);
+  static std::optional<std::array<int64_t, 4>> shapeAsScores(mlir::Value mask, Dims dims);
+  static std::optional<Dims> dimsBefore(onnx::NodeOp reshape, Dims dims);
   bool show(mlir::Value shown, bool negated, double hidden, Dims dims);
   bool takeSegments(mlir::Value mask, Dims dims);
-  /// Takes up a mask that is reshaped to the scores of all heads, if adopt() can.
-  bool takeReshaped(mlir::Value mask, bool negated, unsigned depth);
+  /// Takes up a mask that is computed in another shape, if adopt() can.
+  bool takeReshaped(mlir::Value mask, bool negated, unsigned depth, Dims dims);
   /// Replaces what bounds and segments say by what they say in `taken`; false, and nothing done, if
   /// a part of that has to remain an operand.
   bool adopt(const AttentionMasks &taken);
   std::array<mlir::Value, 2> maskOperands(NodeBuilder &builder) const;
-  void takeShown(mlir::Value mask, bool negated, unsigned depth, Dims dims = Dims::Scores);
+  void takeShown(mlir::Value mask, bool negated, unsigned depth, Dims dims);
   bool takeFound(const MaskPattern &found, double hidden);
   void addTerm(mlir::Value bias, unsigned depth);
-  bool addHiding(mlir::Value bias, Dims dims = Dims::Scores);
+  bool addHiding(mlir::Value bias, Dims dims = kScoreDims);
   bool isPadding(mlir::Value mask) const;
 
   MaskValues &values;

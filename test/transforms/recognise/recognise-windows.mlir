@@ -204,3 +204,46 @@ func.func @documents_elsewhere(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>,
   %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
   return %y : tensor<2x2x4x4xf32>
 }
+
+// jax.nn.dot_product_attention computes the mask with all heads and a dimension more; Flax makes numbers of booleans
+// and compares them with zero.
+// CHECK-LABEL: func.func @documents_of_libraries
+// CHECK: onnx.node "Attention"({{.*}}) {causal = 1 : i64, {{.*}} none, none, tensor<2x4xi64>, tensor<2x4xi64>) ->
+// CHECK-NOT: "Softmax"
+// CHECK: onnx.node "Attention"({{.*}}) {causal = 1 : i64, {{.*}} none, none, tensor<2x4xi64>, tensor<2x4xi64>) ->
+func.func @documents_of_libraries(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>, %v: tensor<2x2x4x4xf32>, %ids: tensor<2x4xi64>) -> (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) {
+  %s0 = arith.constant dense<[2, 4, 1]> : tensor<3xi64>
+  %s1 = arith.constant dense<[2, 1, 4]> : tensor<3xi64>
+  %s5 = arith.constant dense<[1, 2, 1, 4, 4]> : tensor<5xi64>
+  %heads = arith.constant dense<[1, 2, 2, 4, 4]> : tensor<5xi64>
+  %s4 = arith.constant dense<[2, 2, 4, 4]> : tensor<4xi64>
+  %s2 = arith.constant dense<[2, 1, 4, 4]> : tensor<4xi64>
+  %rows = onnx.node "Reshape"(%ids, %s0) {} opset 18 node "rows" : (tensor<2x4xi64>, tensor<3xi64>) -> tensor<2x4x1xi64>
+  %columns = onnx.node "Reshape"(%ids, %s1) {} opset 18 node "columns" : (tensor<2x4xi64>, tensor<3xi64>) -> tensor<2x1x4xi64>
+  %same = onnx.node "Equal"(%rows, %columns) {} opset 18 node "same" : (tensor<2x4x1xi64>, tensor<2x1x4xi64>) -> tensor<2x4x4xi1>
+  %c = arith.constant dense<[[true, false, false, false], [true, true, false, false], [true, true, true, false], [true, true, true, true]]> : tensor<4x4xi1>
+  %five = onnx.node "Reshape"(%same, %s5) {} opset 18 node "five" : (tensor<2x4x4xi1>, tensor<5xi64>) -> tensor<1x2x1x4x4xi1>
+  %wide = onnx.node "Expand"(%five, %heads) {} opset 18 node "wide" : (tensor<1x2x1x4x4xi1>, tensor<5xi64>) -> tensor<1x2x2x4x4xi1>
+  %all = onnx.node "And"(%wide, %c) {} opset 18 node "all" : (tensor<1x2x2x4x4xi1>, tensor<4x4xi1>) -> tensor<1x2x2x4x4xi1>
+  %mask = onnx.node "Reshape"(%all, %s4) {} opset 18 node "mask" : (tensor<1x2x2x4x4xi1>, tensor<4xi64>) -> tensor<2x2x4x4xi1>
+  %low = arith.constant dense<-2.0e+38> : tensor<f32>
+  %kt = onnx.node "Transpose"(%k) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %s = onnx.node "MatMul"(%q, %kt) {} opset 18 node "s" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %m = onnx.node "Where"(%mask, %s, %low) {} opset 18 node "m" : (tensor<2x2x4x4xi1>, tensor<2x2x4x4xf32>, tensor<f32>) -> tensor<2x2x4x4xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %y = onnx.node "MatMul"(%p, %v) {} opset 18 node "y" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %one = onnx.node "Reshape"(%same, %s2) {} opset 18 node "one" : (tensor<2x4x4xi1>, tensor<4xi64>) -> tensor<2x1x4x4xi1>
+  %number = onnx.node "Cast"(%one) {to = 1 : i64} opset 18 node "number" : (tensor<2x1x4x4xi1>) -> tensor<2x1x4x4xf32>
+  %is = onnx.node "Equal"(%number, %zero) {} opset 18 node "is" : (tensor<2x1x4x4xf32>, tensor<f32>) -> tensor<2x1x4x4xi1>
+  %not = onnx.node "Not"(%is) {} opset 18 node "not" : (tensor<2x1x4x4xi1>) -> tensor<2x1x4x4xi1>
+  %both = onnx.node "And"(%not, %c) {} opset 18 node "both" : (tensor<2x1x4x4xi1>, tensor<4x4xi1>) -> tensor<2x1x4x4xi1>
+  %again = onnx.node "Cast"(%both) {to = 1 : i64} opset 18 node "again" : (tensor<2x1x4x4xi1>) -> tensor<2x1x4x4xf32>
+  %more = onnx.node "Greater"(%again, %zero) {} opset 18 node "more" : (tensor<2x1x4x4xf32>, tensor<f32>) -> tensor<2x1x4x4xi1>
+  %kt2 = onnx.node "Transpose"(%y) {perm = array<i64: 0, 1, 3, 2>} opset 18 node "kt2" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %t = onnx.node "MatMul"(%q, %kt2) {} opset 18 node "t" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %n = onnx.node "Where"(%more, %t, %low) {} opset 18 node "n" : (tensor<2x1x4x4xi1>, tensor<2x2x4x4xf32>, tensor<f32>) -> tensor<2x2x4x4xf32>
+  %o = onnx.node "Softmax"(%n) {axis = -1 : i64} opset 18 node "o" : (tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  %z = onnx.node "MatMul"(%o, %v) {} opset 18 node "z" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32>
+  return %y, %z : tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>
+}
