@@ -25,6 +25,20 @@ static Value unexpanded(Value value) {
   return value;
 }
 
+/// The node that gives the elements of another value, in the same order, the shape of `value`.
+static onnx::NodeOp viewOf(Value value) {
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  const bool isView = node && node.isAnyOf({op::Reshape, op::Squeeze, op::Unsqueeze});
+  return isView ? node : onnx::NodeOp();
+}
+
+/// The value whose elements `value` has in the same order.
+static Value unshaped(Value value) {
+  while (onnx::NodeOp view = viewOf(value))
+    value = view.getInputs()[0];
+  return value;
+}
+
 //===----------------------------------------------------------------------===//
 // Patterns of values
 //===----------------------------------------------------------------------===//
@@ -180,8 +194,8 @@ std::optional<std::array<int64_t, 4>> AttentionMasks::shapeAsScores(Value mask, 
   return found;
 }
 
-/// The dimensions of what `reshape` reads, if those of its result are `dims`, and it adds or drops
-/// dimensions of size 1 alone.
+/// The dimensions of what `reshape`, a view, reads, if those of its result are `dims`, and it adds
+/// or drops dimensions of size 1 alone.
 std::optional<AttentionMasks::Dims> AttentionMasks::dimsBefore(onnx::NodeOp reshape, Dims dims) {
   auto after = shapeAsScores(reshape.getResult(0), dims);
   if (!after)
@@ -239,7 +253,7 @@ bool AttentionMasks::adopt(const AttentionMasks &taken) {
 }
 
 bool AttentionMasks::takeReshaped(Value mask, bool negated, unsigned depth, Dims dims) {
-  onnx::NodeOp reshape = nodeOf(mask, op::Reshape);
+  onnx::NodeOp reshape = viewOf(mask);
   auto before = reshape ? dimsBefore(reshape, dims) : std::nullopt;
   if (!before)
     return false;
@@ -294,15 +308,19 @@ bool AttentionMasks::show(Value mask, bool negated, double hidden, Dims dims) {
 
 /// Takes up a bias that is zero where a key is shown, and one number elsewhere.
 bool AttentionMasks::addHiding(Value bias, Dims dims) {
-  onnx::NodeOp reshape = nodeOf(bias, op::Reshape);
+  onnx::NodeOp reshape = viewOf(bias);
   if (auto before = reshape ? dimsBefore(reshape, dims) : std::nullopt) {
     AttentionMasks taken = *this;
     if (taken.addHiding(reshape.getInputs()[0], *before) && adopt(taken))
       return true;
   }
   if (onnx::NodeOp choice = nodeOf(bias, op::Where)) {
-    auto a = numberOf(unexpanded(choice.getInputs()[1]));
-    auto b = numberOf(unexpanded(choice.getInputs()[2]));
+    auto read = [&](Value side) {
+      auto number = numberOf(unexpanded(side));
+      const bool isZero = !number && findPattern(side, 0).kind == MaskPattern::Everything;
+      return isZero ? std::optional(0.0) : number; // zeros may be a tensor of the model's
+    };
+    auto a = read(choice.getInputs()[1]), b = read(choice.getInputs()[2]);
     if (!a || !b || (*a != 0) == (*b != 0))
       return false;
     bool negated = *a != 0;
@@ -336,16 +354,6 @@ void AttentionMasks::addTerm(Value bias, unsigned depth) {
 //===----------------------------------------------------------------------===//
 // The operands of the composite
 //===----------------------------------------------------------------------===//
-
-/// The value whose elements `value` has in the same order.
-static Value unshaped(Value value) {
-  while (onnx::NodeOp view = value.getDefiningOp<onnx::NodeOp>()) {
-    if (!view.isAnyOf({op::Reshape, op::Squeeze, op::Unsqueeze}))
-      break;
-    value = view.getInputs()[0];
-  }
-  return value;
-}
 
 bool AttentionMasks::showsAKeyPerRow() const {
   if (!shown.empty() || !biases.empty() || bounds.offset.value_or(0) < 0)
