@@ -146,6 +146,8 @@ OPERATORS = ("dialects/Onnx", "lib/Ops", "lib/Import", "lib/Frontends", "lib/Pro
 
 MAIN_LINES = 60
 FILE_LINES = 600
+# Generated: lines for each flag.
+LISTS = {Path("python/zero/_flags.py")}
 SOURCES = (".cpp", ".h", ".td", ".py", ".mlir", ".test", ".proto", ".sh", ".cmake", ".txt", ".md")
 SKIPPED = {"build", "data", "__pycache__"}
 
@@ -238,7 +240,7 @@ def check_file(root, file):
             yield from check_operators(path, lines)
     if path.parts[0] == "tools" and file.stem == file.parent.name and len(lines) >= MAIN_LINES:
         yield f"{path}: expected a main file under {MAIN_LINES} lines, got {len(lines)}"
-    if len(lines) > FILE_LINES:
+    if len(lines) > FILE_LINES and path not in LISTS:
         yield f"{path}: expected at most {FILE_LINES} lines, got {len(lines)}"
     for number, line in enumerate(lines, 1):
         if match := MACHINE_PATH.search(line):

@@ -20,6 +20,7 @@ Value MatrixBuilder::launch(StringRef formula, ValueRange operands, RankedTensor
   llvm::raw_string_ostream os(key);
   os << formula;
   llvm::interleave(operands.getTypes(), os, " ");
+  os << " -> " << result;
   func::FuncOp &kernel = kernels[key];
   if (!kernel) {
     std::string symbol = (prefix + Twine(kernels.size() - 1) + "_" + formula).str();
@@ -35,8 +36,18 @@ Value MatrixBuilder::launch(StringRef formula, ValueRange operands, RankedTensor
   return op.getResult(0);
 }
 
-Value MatrixBuilder::compute(StringRef formula, ValueRange operands, Body body) {
-  return launch(formula, operands, cast<RankedTensorType>(operands.front().getType()), body);
+Value MatrixBuilder::compute(StringRef formula, ValueRange operands, Body body, Type element) {
+  auto type = cast<RankedTensorType>(operands.front().getType());
+  return launch(formula, operands, element ? type.clone(element) : type, body);
+}
+
+/// `matrix` with elements of type `element`, rounded or extended.
+static Value convert(OpBuilder &builder, Location loc, Value matrix, Type element) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  if (type.getElementType() == element)
+    return matrix;
+  return mapTensors(builder, loc, {{matrix, allDims(matrix)}}, type.clone(element),
+                    [&](Formula &f, ValueRange values) { return f.cast(values[0], element); });
 }
 
 /// The loops of a product: those over matrices, then m, n and k.
@@ -66,18 +77,22 @@ static Value contract(OpBuilder &builder, Location loc, ValueRange factors, Rank
   return generic.getResult(0);
 }
 
-Value MatrixBuilder::multiply(Value a, Value b, bool transposeA, bool transposeB) {
+Value MatrixBuilder::multiply(Value a, Value b, Type element, bool transposeA, bool transposeB) {
   auto typeA = cast<RankedTensorType>(a.getType()), typeB = cast<RankedTensorType>(b.getType());
   SmallVector<int64_t> shape(typeA.getShape());
   shape.end()[-2] = typeA.getShape().end()[transposeA ? -1 : -2];
   shape.end()[-1] = typeB.getShape().end()[transposeB ? -2 : -1];
-  auto type = typeA.clone(shape);
+  auto sums = RankedTensorType::get(shape, builder.getF32Type());
+  auto type = sums.clone(element ? element : sums.getElementType());
   operations +=
       2.0 * double(type.getNumElements()) * double(typeA.getShape().end()[transposeA ? -2 : -1]);
   // The arguments of a kernel are different ones, also where both are the same matrix.
   StringRef formula = transposeA ? "product_ta" : transposeB ? "product_tb" : "product";
-  return launch(formula, {a, b}, type, [&](OpBuilder &inside, Location at, ValueRange factors) {
-    return contract(inside, at, factors, type, transposeA, transposeB);
+  return launch(formula, {a, b}, type, [&](OpBuilder &inside, Location at, ValueRange given) {
+    const Value factors[] = {convert(inside, at, given[0], sums.getElementType()),
+                             convert(inside, at, given[1], sums.getElementType())};
+    Value product = contract(inside, at, factors, sums, transposeA, transposeB);
+    return convert(inside, at, product, type.getElementType());
   });
 }
 

@@ -290,6 +290,10 @@ FLAGS = {
     "momentum": Flag(
         "momentum", "number", "number",
         "momentum: muon (0.95), rmsprop and sgd (0), shampoo (0.9)"),
+    "muon_orientation": Flag(
+        "muon-orientation", "text", "stored|product",
+        "rows and columns of this factor: those of the tensor as it is stored, or the outputs and"
+        " inputs of the products that read it: muon (stored)"),
     "muon_scale": Flag(
         "muon-scale", "text", "original|match_rms_adamw",
         "factor of a step: root of max(1, rows / columns), or 0.2 times the root of max(rows, "
@@ -310,6 +314,9 @@ FLAGS = {
     "ns_coefficients": Flag(
         "ns-coefficients", "number", "number,number,number",
         "a, b and c of their polynomial: muon (3.4445,-4.775,2.0315)"),
+    "ns_precision": Flag(
+        "ns-precision", "text", "f32|bf16",
+        "type of the matrices that are multiplied; products sum in f32: muon (f32)"),
     "ns_steps": Flag(
         "ns-steps", "number", "number",
         "iterations that orthogonalise: muon (5)"),
@@ -543,12 +550,14 @@ class Flags(TypedDict, total=False):
     min_loss_scale: float
     min_lr_ratio: float
     momentum: float
+    muon_orientation: _Path
     muon_scale: _Path
     nesterov: bool
     no_decay: Any
     no_nesterov: bool
     nonfinite: Literal["stop", "skip"]
     ns_coefficients: Union[Sequence[float], str]
+    ns_precision: _Path
     ns_steps: float
     nvme_budget: Union[int, str]
     offload_activations: Literal["device", "host", "nvme", "auto"]

@@ -49,6 +49,7 @@ struct TensorState {
 };
 
 class MatrixBuilder;
+enum class MatrixOrientation;
 
 /// Created by its definition, see Definition.h.
 class Optimizer {
@@ -131,6 +132,13 @@ public:
   virtual void buildMatrixStep(MatrixBuilder &matrices, mlir::Value direction,
                                mlir::ValueRange states,
                                llvm::SmallVectorImpl<mlir::Value> &results) const {}
+
+  /// For optimizers of matrices: what users are told of the step of a matrix of `shape`, after its
+  /// type; may be empty.
+  virtual std::string describeMatrixStep(llvm::ArrayRef<int64_t> shape,
+                                         MatrixOrientation orientation) const {
+    return "";
+  }
 
   /// Whether each element is updated by itself.
   bool isElementwise() const { return !isLayerwise() && !isOfTensors() && !isOfMatrices(); }

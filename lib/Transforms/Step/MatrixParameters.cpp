@@ -6,7 +6,9 @@
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
+#include "zero/Ops/Axes.h"
 #include "zero/Ops/Function.h"
+#include "zero/Ops/Tables.h"
 #include "zero/Transforms/Import/NamePatterns.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -15,14 +17,21 @@ using namespace mlir;
 
 namespace zero {
 
-/// The read of a matrix that `value` has the elements of, or null.
-static ReadOp matrixOf(Value value) {
+/// The read of a matrix that `value` has the elements of, or null. A dimension `dim` of `value`
+/// becomes that of the matrix, or nothing if the matrix has other dimensions.
+static ReadOp matrixOf(Value value, std::optional<int64_t> *dim = nullptr) {
   while (true) {
-    value = throughReshapes(value);
+    if (Value source = throughReshapes(value); source != value) {
+      value = source;
+      if (dim)
+        dim->reset();
+    }
     auto node = value.getDefiningOp<onnx::NodeOp>();
     if (!node || !(ops::isIdentity(node) ||
                    ops::computes(node, {ops::Function::Convert, ops::Function::Permute})))
       break;
+    if (dim && *dim && ops::computes(node, ops::Function::Permute))
+      *dim = permutationOf(node)[**dim];
     value = node.getInputs()[0];
   }
   auto read = value.getDefiningOp<ReadOp>();
@@ -68,6 +77,32 @@ static llvm::DenseSet<StringAttr> findReadBy(func::FuncOp step, ops::Function fu
   return matrices;
 }
 
+/// The orientation of matrices by the products of the forward pass, which read them as the layers
+/// of the model do; those of the backward pass read most of them transposed.
+static llvm::DenseMap<StringAttr, MatrixOrientation> findOrientations(func::FuncOp step) {
+  llvm::DenseMap<StringAttr, MatrixOrientation> orientations;
+  for (Operation *op : findForwardOps(step)) {
+    auto node = dyn_cast<onnx::NodeOp>(op);
+    for (unsigned operand : {0u, 1u}) {
+      const std::optional<ops::Factor> outputs = ops::outputFactor(node, operand);
+      if (!outputs)
+        continue;
+      std::optional<int64_t> dim = outputs->operands[operand];
+      ReadOp read = matrixOf(node.getInputs()[operand], &dim);
+      if (!read)
+        continue;
+      const int64_t rank = cast<RankedTensorType>(read.getType()).getRank();
+      const MatrixOrientation own = !dim || *dim < rank - 2 ? MatrixOrientation::Unknown
+                                    : *dim == rank - 1      ? MatrixOrientation::InputsFirst
+                                                            : MatrixOrientation::OutputsFirst;
+      auto [known, isNew] = orientations.try_emplace(read.getSymbolAttr().getAttr(), own);
+      if (!isNew && known->second != own)
+        known->second = MatrixOrientation::Unknown;
+    }
+  }
+  return orientations;
+}
+
 FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
                                                    ArrayRef<GradientOp> gradients,
                                                    const Optimizer &optimizer,
@@ -84,6 +119,7 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
                                    tables = findReadBy(step, ops::Function::Lookup),
                                    factors = findReadBy(step, ops::Function::Product);
   MatrixParameters result;
+  result.orientations = findOrientations(step);
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     StringAttr symbol = parameter.getSymNameAttr();

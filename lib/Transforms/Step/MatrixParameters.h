@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_STEP_MATRIXPARAMETERS_H
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Optimizers/Matrices.h"
 #include "zero/Optimizers/Optimizer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,6 +26,11 @@ public:
        llvm::ArrayRef<std::string> included, llvm::ArrayRef<std::string> excluded);
 
   bool contains(ParameterOp parameter) const { return whyNot(parameter).empty(); }
+  /// Which of the rows and columns of `parameter` are the outputs of the products of the forward
+  /// pass that read it.
+  MatrixOrientation orientationOf(ParameterOp parameter) const {
+    return orientations.lookup(parameter.getSymNameAttr());
+  }
   /// Why `parameter` is no matrix, "the head"; empty if it is one.
   llvm::StringRef whyNot(ParameterOp parameter) const {
     return reasons.lookup(parameter.getSymNameAttr());
@@ -32,6 +38,7 @@ public:
 
 private:
   llvm::DenseMap<mlir::StringAttr, llvm::StringRef> reasons;
+  llvm::DenseMap<mlir::StringAttr, MatrixOrientation> orientations;
 };
 
 } // namespace zero

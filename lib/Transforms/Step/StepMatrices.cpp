@@ -64,9 +64,9 @@ Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
   Value direction = launchDirection(
       builder, symbols, {gradient, states, kernels.direction, operands, condition, collecting});
   const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);
-  MatrixBuilder matrices(module, builder, gradient.getLoc(), kernels.ofMatrices,
-                         ("matrix" + Twine(group) + "_").str(),
-                         (gradient.getParameter() + ".step").str());
+  MatrixBuilder matrices(
+      module, builder, gradient.getLoc(), kernels.ofMatrices, ("matrix" + Twine(group) + "_").str(),
+      (gradient.getParameter() + ".step").str(), this->matrices.orientationOf(parameter));
   SmallVector<Value> results;
   optimizer.buildMatrixStep(
       matrices, direction,

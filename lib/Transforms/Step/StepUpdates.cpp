@@ -233,20 +233,38 @@ void StepUpdates::remarkPrecision() {
              (wide ? "; the others have less than 4096 elements, or no whole blocks" : "");
 }
 
+/// What the rows and columns of a matrix are, after its type.
+static StringRef describeOrientation(MatrixOrientation orientation) {
+  switch (orientation) {
+  case MatrixOrientation::Unknown:
+    return "";
+  case MatrixOrientation::OutputsFirst:
+    return ", outputs x inputs";
+  case MatrixOrientation::InputsFirst:
+    return ", inputs x outputs";
+  }
+  llvm_unreachable("an orientation without a text");
+}
+
 void StepUpdates::remarkMatrices(ArrayRef<GradientOp> gradients) {
   if (!groups.divides())
     return;
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
-    const Settings &settings = groups.optimizer(groupOf(parameter)).getSettings();
+    const Optimizer &optimizer = groups.optimizer(groupOf(parameter));
     std::string text = parameter.getSymName().str() + ": ";
     for (int64_t size : parameter.getTensorType().getShape())
       text += std::to_string(size) + "x";
     llvm::raw_string_ostream(text) << parameter.getTensorType().getElementType();
     if (StringRef reason = matrices.whyNot(parameter); !reason.empty())
       text += ", " + reason.str();
-    remark::passed(parameter.getLoc(),
-                   remark::RemarkOpts::name(settings.definition().name).category("updates"))
+    else
+      text += describeOrientation(matrices.orientationOf(parameter)).str() +
+              optimizer.describeMatrixStep(parameter.getTensorType().getShape(),
+                                           matrices.orientationOf(parameter));
+    remark::passed(
+        parameter.getLoc(),
+        remark::RemarkOpts::name(optimizer.getSettings().definition().name).category("updates"))
         << text;
   }
 }
