@@ -24,17 +24,25 @@ compared with PyTorch over ten steps by `test/execute/torch-optimizers.test`.
 A flag that the selected optimizer does not have is an error. *Key* is the name in PyTorch and DeepSpeed.
 *States* are those of the settings that the tests use. Each state has the size of its parameter and is
 sharded at stages 1 to 3, unless it is a state of whole tensors."""
-OF_TENSORS = """The step of an element depends on all of its tensor. Every rank computes the steps of
-whole tensors and applies its part of them. The states of whole tensors are on every rank; for a matrix
-they are a row and a column. At stages 1 to 3 the ranks gather the gradients once more for this, which the
-certificate counts as *update*. A parameter that `--tile-params-over` cuts is an error."""
+OF_TENSORS = """The step of an element depends on all of its tensor. At stages 1 to 3 one rank, the owner
+of a tensor, computes its step and stores its states of whole tensors, a row and a column for a matrix.
+Gradients are reduced to the owner, so the exchange is that of AdamW. Buckets of at most `--bucket-bytes`,
+at stage 1 of any size, have whole tensors, in slices of at most 10 % more elements in all; what then fits
+into none takes at most half more. Every rank computes the step of a tensor that fits into no slice, such
+as one of more than `--bucket-bytes` divided by the number of ranks, and stores its states: an exchange
+with an owner takes longer. Ranks gather the gradient of such a tensor at stages 2 and 3, which the
+certificate counts as *update*; it also states the balance of operations. A parameter that
+`--tile-params-over` cuts is an error."""
 OF_MATRICES = """The step of a matrix is computed from the whole matrix by products. Parameters that
 are no matrices, and tables and the head, are updated by `--other-optimizer` ([guide](../guides/muon.md)).
 At stages 1 to 3 one rank, the owner of a matrix, computes its step and stores its states of whole
 tensors. A matrix that is stored in parts is gathered for this, which the certificate counts as *update*.
 A matrix that `--tile-params-over` cuts is an error."""
-LAYERWISE = """The step of a tensor is scaled by a ratio of norms of the whole tensor, which the ranks add
-up from their parts. A parameter that `--tile-params-over` cuts is an error."""
+LAYERWISE = """The step of a tensor is scaled by a ratio of norms of the whole tensor. It needs no owner:
+each rank sums squares of blocks of 64 elements of its slice, of the parameter and of its direction, ranks
+exchange these sums, and all add them in the same order. So each operation on elements is done once, the
+certificate counts the elements of AdamW, and beside them ranks receive 1/32 of that of a gradient, counted
+as `control_elements` in the report of a run. A parameter that `--tile-params-over` cuts is an error."""
 
 
 def paragraph(text):

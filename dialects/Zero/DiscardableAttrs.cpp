@@ -132,8 +132,9 @@ const Known kKnown[] = {
     {"zero.round", OnBody, kUnit, "no value"},
     {kCarriesAttr, OnBody, kUnit, "no value"},
     {kTrainingOnlyAttr, OnBody, kUnit, "no value"},
-    {kGradientStartAttr, OnBody, kInteger, "an integer"},
+    {kGradientStartAttr, OnBody, isKind<DenseI64ArrayAttr>, "an array of i64"},
     {kDirectionAttr, OnBody, kList, "a list"},
+    {kTensorStepAttr, OnBody, kList, "a list"},
     {kReplicatedAttr, OnBody, kIntegers, "integers"},
     {kOffsetsAttr, OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.

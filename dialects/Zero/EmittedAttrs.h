@@ -16,7 +16,7 @@ inline constexpr llvm::StringLiteral kLateAttr = "zero.late";
 /// (i64).
 inline constexpr llvm::StringLiteral kVocabularyAttr = "zero.vocabulary";
 /// On a launch that reads the gradient of one tensor rather than of a bucket: the element of the
-/// bucket that it starts at (i64).
+/// rank's slice of the bucket that it starts at, and the elements of this slice (i64).
 inline constexpr llvm::StringLiteral kGradientStartAttr = "zero.gradient_start";
 
 /// On the module: the type of sums of gradients over micro-batches, if it is not f32 (type).

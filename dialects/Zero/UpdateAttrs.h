@@ -16,11 +16,16 @@ namespace zero {
 /// operand is true.
 inline constexpr llvm::StringLiteral kDirectionAttr = "zero.direction";
 
-/// On a parameter that an optimizer of matrices updates: the data-parallel rank, by the number of
-/// its slice, that computes the step of the matrix.
+/// On a launch before partition: it computes the step of a whole tensor, its last result, from the
+/// gradient, its first operand. The attribute has the kernels of kDirectionAttr.
+inline constexpr llvm::StringLiteral kTensorStepAttr = "zero.tensor_step";
+
+/// On a parameter that an optimizer of matrices or of whole tensors updates: the data-parallel
+/// rank, by the number of its slice, that computes the step. Without it every rank does.
 inline constexpr llvm::StringLiteral kOwnerAttr = "zero.owner";
 
-/// On such a parameter: the floating-point operations of the products of a step.
+/// On such a parameter: the floating-point operations of a step, of an optimizer of matrices those
+/// of products.
 inline constexpr llvm::StringLiteral kStepOperationsAttr = "zero.step_operations";
 
 /// On a state of such a parameter that has a shape of its own, which the owner has all of.

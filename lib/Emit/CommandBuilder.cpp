@@ -212,10 +212,9 @@ void CommandBuilder::describeGradient(LaunchOp launch, proto::Launch::Gradient &
   buffer->set_role(proto::GRADIENT);
   buffer->set_dtype(dtypeOf(type.getElementType()));
   buffer->set_elements(type.getNumElements());
-  // An update of whole tensors reads that of one, which each rank has.
-  if (auto start = launch->getAttrOfType<IntegerAttr>(kGradientStartAttr)) {
-    buffer->set_shards(1);
-    gradient.set_start(uint64_t(start.getInt()));
+  if (auto place = launch->getAttrOfType<DenseI64ArrayAttr>(kGradientStartAttr)) {
+    gradient.set_start(uint64_t(place[0]));
+    buffer->set_elements(uint64_t(place[1]));
   }
 }
 

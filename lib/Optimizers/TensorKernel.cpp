@@ -81,7 +81,7 @@ func::FuncOp buildTensorKernel(ModuleOp module, const Optimizer &optimizer, cons
   types.push_back(scalar.clone(f64));
   types.append(form.scaled + optimizer.numScalars(), scalar);
   results.push_back(whole);
-  func::FuncOp kernel = startKernel(module, name, types, results, 1, states);
+  func::FuncOp kernel = startKernel(module, name, types, results);
 
   Location loc = kernel.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
@@ -101,6 +101,18 @@ func::FuncOp buildTensorKernel(ModuleOp module, const Optimizer &optimizer, cons
                             ArrayRef<Value>(scalars).drop_front(1 + form.scaled), returned);
   func::ReturnOp::create(builder, loc, returned);
   return kernel;
+}
+
+double countOperations(func::FuncOp kernel) {
+  double operations = 0;
+  kernel.walk([&](linalg::GenericOp loops) {
+    double iterations = 1;
+    for (int64_t extent : loops.getStaticLoopRanges())
+      iterations *= double(extent);
+    for (Operation &op : loops.getRegion().front().without_terminator())
+      operations += op.hasTrait<OpTrait::ConstantLike>() ? 0 : iterations;
+  });
+  return operations;
 }
 
 } // namespace zero

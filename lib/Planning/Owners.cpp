@@ -91,6 +91,15 @@ private:
     return std::min(allowance, int64_t(limits.paddingOfGroup * double(elements)));
   }
   bool mayBeGrouped(size_t index) const { return items[index].isOwnable && !items[index].alone; }
+  /// Whether to compute an update takes longer than to exchange what is computed.
+  bool isWorthExchange(size_t index) const {
+    return items[index].operations >= limits.operationsOfExchange * double(items[index].elements);
+  }
+  /// Whether items equal to this one, one for each rank, are enough for a bucket.
+  bool fillsGroup(size_t index) const {
+    return isWorthExchange(index) ||
+           spaceOf(index) * items[index].elementBytes >= limits.leastBytes / limits.ranks;
+  }
   /// The elements that an item takes in a slice.
   int64_t spaceOf(size_t index) const { return roundUp(items[index].elements, limits.alignment); }
   Job jobOf(size_t index) const { return {items[index].operations, spaceOf(index)}; }
@@ -140,7 +149,8 @@ void OwnerPlanner::groupEqual() {
   std::map<std::tuple<uint64_t, uint64_t, int64_t>, Indices> open;
   for (size_t index = 0; index < items.size(); ++index) {
     const BucketItem &item = items[index];
-    if (!mayBeGrouped(index) || item.elements * item.elementBytes > limits.bytes / limits.ranks)
+    if (!mayBeGrouped(index) || !fillsGroup(index) ||
+        item.elements * item.elementBytes > limits.bytes / limits.ranks)
       continue;
     Indices &group = open[{item.shape, item.kind, item.elements}];
     group.push_back(index);
@@ -256,7 +266,7 @@ void OwnerPlanner::assignRest() {
   for (size_t index = 0; index < items.size(); ++index) {
     if (owners.items[index].group >= 0)
       before[size_t(owners.items[index].rank)] += items[index].operations;
-    else if (items[index].isOwnable)
+    else if (items[index].isOwnable && isWorthExchange(index))
       rest.push_back(index);
   }
   std::vector<Job> jobs = jobsOf(rest);

@@ -157,13 +157,18 @@ static void printProcess(const PlanSummary &plan, llvm::raw_ostream &os) {
 
 /// Prints nothing without owners.
 static void printOwners(const PlanSummary &plan, llvm::raw_ostream &os) {
-  if (const auto &owners = plan.owners)
-    os << owners->matrices << " matrices have owners: the rank with most does "
-       << llvm::format("%.2f x the mean of operations and %.1f %% of all; buckets of matrices take "
-                       "%.2f x their elements\n",
-                       owners->most / owners->mean,
-                       100 * owners->most / owners->mean / double(plan.ranks),
-                       owners->stored / owners->elements);
+  const auto &owners = plan.owners;
+  if (!owners)
+    return;
+  os << owners->tensors << " tensors have owners: the rank with most does "
+     << llvm::format("%.2f x the mean of operations and %.1f %% of all",
+                     owners->imbalance(plan.ranks), 100 * owners->most / owners->operations);
+  if (owners->tensors)
+    os << llvm::format("; their buckets take %.2f x their elements",
+                       double(owners->stored) / double(owners->elements));
+  if (owners->ofAllRanks)
+    os << "; every rank computes the steps of " << owners->ofAllRanks << " others";
+  os << "\n";
 }
 
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {

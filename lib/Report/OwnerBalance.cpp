@@ -11,7 +11,9 @@ using namespace mlir;
 
 namespace zero {
 
-std::optional<OwnerBalance> measureOwners(ModuleOp module, int64_t ranks) {
+std::optional<OwnerBalance> measureOwners(ModuleOp module, int64_t stage, int64_t ranks) {
+  if (stage == 0 || ranks == 1)
+    return std::nullopt;
   OwnerBalance balance;
   std::vector<double> operations(size_t(ranks), 0);
   ArrayRef<int64_t> buckets;
@@ -19,25 +21,29 @@ std::optional<OwnerBalance> measureOwners(ModuleOp module, int64_t ranks) {
     buckets = sizes.asArrayRef();
   llvm::SmallSet<size_t, 8> counted;
   for (auto parameter : module.getOps<ParameterOp>()) {
-    auto owner = parameter->getAttrOfType<IntegerAttr>(kOwnerAttr);
-    if (!owner)
+    auto ofStep = parameter->getAttrOfType<FloatAttr>(kStepOperationsAttr);
+    if (!ofStep)
       continue;
-    const RankedTensorType type = parameter.getTensorType();
-    ++balance.matrices;
-    balance.elements += double(type.getNumElements()) / double(ranks);
-    operations[size_t(owner.getInt())] +=
-        parameter->getAttrOfType<FloatAttr>(kStepOperationsAttr).getValueAsDouble();
+    const double all = ofStep.getValueAsDouble();
+    balance.operations += all;
+    auto owner = parameter->getAttrOfType<IntegerAttr>(kOwnerAttr);
+    if (!owner) {
+      ++balance.ofAllRanks;
+      for (double &each : operations)
+        each += all;
+      continue;
+    }
+    ++balance.tensors;
+    balance.elements += parameter.getTensorType().getNumElements();
+    operations[size_t(owner.getInt())] += all;
     StringRef home = parameter.getHome().value_or("");
     size_t number;
     if (home.consume_front("bucket") && parseInteger(home, number) && number < buckets.size() &&
         counted.insert(number).second)
-      balance.stored += double(buckets[number]) / double(ranks);
+      balance.stored += buckets[number];
   }
-  for (double each : operations) {
-    balance.most = std::max(balance.most, each);
-    balance.mean += each / double(ranks);
-  }
-  return balance.matrices ? std::optional(balance) : std::nullopt;
+  balance.most = *llvm::max_element(operations);
+  return balance.operations > 0 ? std::optional(balance) : std::nullopt;
 }
 
 } // namespace zero

@@ -318,7 +318,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   plan.paperStateBytes =
       dividedBytes(plan, 2 * size.own, 2 * size.ownTrained, 12 * size.ownTrained);
   plan.volume = measureVolume(module, storage, plan);
-  plan.owners = measureOwners(module, plan.ranks);
+  plan.owners = measureOwners(module, plan.stage, plan.ranks);
   if (plan.tensorRanks > 1)
     plan.tensorVolume = countTensorVolume(storage, plan.iterations);
   countProducts(module, storage.getStep(), plan);

@@ -98,6 +98,15 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
     });
   if (plan.volume)
     json.attributeObject("volume", [&] { writeVolume(json, *plan.volume); });
+  if (const auto &owners = plan.owners)
+    json.attributeObject("owners", [&] {
+      json.attribute("tensors", owners->tensors);
+      json.attribute("of_all_ranks", owners->ofAllRanks);
+      json.attribute("busiest_operations", owners->most);
+      json.attribute("mean_operations", owners->operations / double(plan.ranks));
+      json.attribute("elements", owners->elements);
+      json.attribute("stored_elements", owners->stored);
+    });
   if (const auto &volume = plan.tensorVolume)
     json.attributeObject("tensor_volume", [&] {
       json.attribute("forward", volume->forward);

@@ -6,19 +6,27 @@
 
 namespace zero::rt {
 
-/// What the gradient of a launch has of the parameters of its bucket on `rank`.
+/// The elements of the gradient of `launch` that its argument has.
+static uint64_t elementsOf(const proto::Launch &launch) {
+  const proto::Launch::Gradient &gradient = launch.gradient();
+  const uint64_t most = gradient.buffer().elements() - gradient.start();
+  const uint64_t bytes = launch.args(int(gradient.argument())).bytes();
+  return std::min(most, bytes / sizeOf(toDType(gradient.buffer().dtype())));
+}
+
+/// What these elements are of the parameters of the bucket on `rank`.
 static std::vector<FiniteCheck::Range> rangesOf(const proto::Program &program, int rank,
-                                                const proto::Launch::Gradient &gradient) {
+                                                const proto::Launch &launch) {
+  const proto::Launch::Gradient &gradient = launch.gradient();
   const Mesh mesh = meshOf(program);
-  const uint64_t start = gradient.start();
+  const uint64_t start = gradient.start(), stop = start + elementsOf(launch);
   std::vector<FiniteCheck::Range> ranges;
   auto add = [&](uint32_t tensor, uint64_t begin, uint64_t count) {
-    if (begin < start)
-      return;
-    const Part part = partOf(mesh, gradient.buffer(), begin - start, count, rank);
-    const uint64_t end = std::min(part.inBuffer + part.count, gradient.buffer().elements());
-    if (part.inBuffer < end)
-      ranges.push_back({part.inBuffer, end, tensor});
+    const Part part = partOf(mesh, gradient.buffer(), begin, count, rank);
+    const uint64_t first = std::max(part.inBuffer, start);
+    const uint64_t end = std::min(part.inBuffer + part.count, stop);
+    if (first < end)
+      ranges.push_back({first - start, end - start, tensor});
   };
   const proto::Buffer &bucket = program.buffers(int(gradient.bucket()));
   for (int i = 0; i < program.tensors_size(); ++i) {
@@ -43,7 +51,7 @@ void GradientChecks::open(const proto::Program &tables, int rank, bool onDevice,
       const proto::Launch::Gradient &gradient = source.launch().gradient();
       auto &launch = std::get<LaunchCommand>(segments[segment].commands[i].body);
       checks.emplace_back(toDType(gradient.buffer().dtype()), launch.args[gradient.argument()],
-                          gradient.buffer().elements(), rangesOf(tables, rank, gradient));
+                          elementsOf(source.launch()), rangesOf(tables, rank, source.launch()));
       launch.check = &checks.back();
     }
 }

@@ -160,15 +160,15 @@ private:
   Status checkGradient(const std::string &label, const proto::Launch &launch) {
     const proto::Launch::Gradient &gradient = launch.gradient();
     const proto::Buffer &buffer = gradient.buffer();
-    uint64_t bytes, all;
+    uint64_t bytes, start, all;
     ZERO_RT_TRY(checkAxes(bounds.getMesh(), "command", label, buffer.shard_axes(), AxisOrder::Any));
     if (gradient.bucket() >= uint32_t(program.buffers_size()) ||
         buffer.shards() != uint32_t(bounds.getMesh().shares(buffer.shard_axes())))
       return badTable("command", label, "the gradient that it reads is of no bucket");
     if (gradient.argument() >= uint32_t(launch.args_size()) ||
         !sizeInBytes(buffer.dtype(), buffer.elements(), bytes) ||
-        !checkedMultiply(buffer.elements(), buffer.shards(), all) ||
-        bytes > launch.args(int(gradient.argument())).bytes())
+        !sizeInBytes(buffer.dtype(), gradient.start(), start) ||
+        !checkedMultiply(buffer.elements(), buffer.shards(), all) || start > bytes)
       return badTable("command", label, "the gradient that it reads is not one of its arguments");
     return {};
   }

@@ -28,6 +28,24 @@ def check_stages(checks, graph, ranks, flags):
     return first
 
 
+def check_exchange(checks, graph, ranks):
+    """Ranks exchange the elements of AdamW, and two sums for each block of 64."""
+    gradients = None
+    for stage in (1, 2, 3):
+        received = {}
+        for optimizer in ("adamw", "lamb"):
+            executable = graph.compile(stage, ranks, f"--optimizer={optimizer}", "--bucket-bytes=100000")
+            report = graph.run(executable, STEPS).report
+            received[optimizer] = [report["per_rank"][0][f"{kind}_elements"]
+                                   for kind in ("received", "control")]
+        (adamw, before), (lamb, control) = received["adamw"], received["lamb"]
+        label = f"{graph.name} at stage {stage} on {ranks}: {received}"
+        print(label)
+        checks.that(lamb == adamw > 0, f"{label}: other elements than AdamW")
+        gradients = gradients or adamw / 2  # stage 1 gathers as many parameters
+        checks.that(control - before == gradients / 32, f"{label}: {control - before} sums of blocks")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -36,7 +54,9 @@ def main():
     adamw = mlp.run(mlp.compile(0, 3, "--optimizer=adamw", *FLAGS[1:]), STEPS)
     for name, weight in adamw.weights.items():
         checks.that(relative(lamb.weights[name], weight) > 1e-3, f"{name} is as AdamW leaves it")
-    check_stages(checks, Graph(data, "gpt2-tiny", f"{work}/gpt2"), 2, [*FLAGS, "--clip-norm=1"])
+    gpt2 = Graph(data, "gpt2-tiny", f"{work}/gpt2")
+    check_exchange(checks, gpt2, 2)
+    check_stages(checks, gpt2, 2, [*FLAGS, "--clip-norm=1"])
     check_stages(checks, Graph(data, "llama-tiny", f"{work}/llama"), 4,
                  [*FLAGS, "--no-decay=*norm.weight"])
     checks.finish()

@@ -395,10 +395,10 @@ def check_owners(checks, data, work):
 
 
 def balance(text):
-    """Matrices with owners, the operations of the rank with most over the mean, and the elements of
-    buckets over those of matrices, as the certificate states them."""
-    found = re.search(r"(\d+) matrices have owners: the rank with most does (\S+) x the mean of "
-                      r"operations and \S+ % of all; buckets of matrices take (\S+) x", text)
+    """Tensors with owners, the operations of the rank with most over the mean, and the elements of
+    buckets over those of these tensors, as the certificate states them."""
+    found = re.search(r"(\d+) tensors have owners: the rank with most does (\S+) x the mean of "
+                      r"operations and \S+ % of all; their buckets take (\S+) x", text)
     return int(found[1]), float(found[2]), float(found[3])
 
 

@@ -21,7 +21,7 @@ def check_owners(checks, step):
         step.compile(f"--zero-stage={stage}", f"--ranks={ranks}", "-v")
         found = re.findall(r"(\S+): \S+, updated as a whole matrix", step.report)
         checks.that(sorted(found) == sorted(MATRICES), f"matrices: {found}")
-        checks.that(f"{len(MATRICES)} matrices have owners" in step.report, step.report)
+        checks.that(f"{len(MATRICES)} tensors have owners" in step.report, step.report)
 
 
 def check_options(checks, step):

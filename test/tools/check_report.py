@@ -59,6 +59,23 @@ def check_certificate(plan, text):
         causes = plan["volume"].get("causes", {})
         assert not causes or sum(causes.values()) == plan["volume"]["total"] - int(volume[7])
     check_tensor_volume(plan, text)
+    check_owners(plan, text)
+
+
+def check_owners(plan, text):
+    """The balance of owners is that of the text."""
+    line = re.search(r"^(\d+) tensors have owners: the rank with most does (\S+) x the mean of "
+                     r"operations and (\S+) % of all(?:; their buckets take (\S+) x their elements)?"
+                     r"(?:; every rank computes the steps of (\d+) others)?$", text, re.M)
+    assert (line is None) == ("owners" not in plan)
+    if line:
+        owners = plan["owners"]
+        assert (owners["tensors"], owners["of_all_ranks"]) == (int(line[1]), int(line[5] or 0))
+        times = owners["busiest_operations"] / owners["mean_operations"]
+        ranks = plan["mesh"]["data"] if "mesh" in plan else plan["ranks"]
+        assert line[2] == f"{times:.2f}" and line[3] == f"{100 * times / ranks:.1f}", line[0]
+        if line[4]:
+            assert line[4] == f"{owners['stored_elements'] / owners['elements']:.2f}", line[0]
 
 
 def check_stored(plan, text):

@@ -92,9 +92,9 @@ public:
     return {};
   }
 
-  /// Whether the step of an element depends on the whole tensor, as in Adafactor: every rank
-  /// computes the step of whole tensors from unsharded gradients, and `buildUpdate`, whose gradient
-  /// is that step, applies the rank's slice of it.
+  /// Whether the step of an element depends on the whole tensor, as in Adafactor: the owner of a
+  /// tensor, or every rank, computes its step from the whole gradient, and `buildUpdate`, whose
+  /// gradient is that step, applies the rank's slice of it.
   virtual bool isOfTensors() const { return false; }
   /// For optimizers of whole tensors and of matrices: the states of a parameter of `shape` that
   /// have shapes of their own. For one of whole tensors `states` is empty.
@@ -197,10 +197,13 @@ mlir::func::FuncOp buildDirectionKernel(mlir::ModuleOp module, const Optimizer &
 
 /// Adds the kernel `name` of an optimizer of tensors for parameters of `shape`: (gradient,
 /// states..., sum of squares of the parameter f64, a factor on the gradient if `form` is scaled,
-/// scalars...) -> (states..., step f32), states in place.
+/// scalars...) -> (next states..., step f32).
 mlir::func::FuncOp buildTensorKernel(mlir::ModuleOp module, const Optimizer &optimizer,
                                      const UpdateForm &form, llvm::ArrayRef<int64_t> shape,
                                      llvm::StringRef name);
+
+/// The scalar operations of the loops of `kernel`, a kernel of an optimizer of tensors.
+double countOperations(mlir::func::FuncOp kernel);
 
 } // namespace zero
 

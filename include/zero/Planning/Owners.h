@@ -34,7 +34,7 @@ double leastOperations(const std::vector<Job> &jobs, int64_t ranks);
 /// The rank that owns an item. In a group, which is a bucket, the item is inside that rank's slice.
 /// Without a group, slices of a bucket cut it: its owner computes the update, for all ranks.
 struct Owner {
-  int64_t rank = -1; ///< -1: all ranks compute the update
+  int64_t rank = -1; ///< -1: all ranks compute the update, each of the whole item
   int64_t group = -1;
   int64_t start = 0; ///< elements, in the slice
 };
@@ -51,11 +51,17 @@ struct OwnerLimits {
   double padding = 0.1; ///< of all groups together, as a share of the elements of all items
   /// Of each group, as a share of its elements. What the former leaves in no group may have it.
   double paddingOfGroup = 0.5;
+  /// Operations that take as long as it takes to receive an element. An update of fewer operations
+  /// for each element is computed by all ranks rather than exchanged, and an exchange of its own is
+  /// not made for a group of fewer than `leastBytes`.
+  double operationsOfExchange = 32;
+  int64_t leastBytes = 256 << 10;
 };
 
-/// Gives each item that is ownable an owner. First, as many items of equal shape as there are ranks
-/// are a group. Of those that are left, items of any shape form groups whose slices are almost
-/// equally full, then groups of less full slices. The others are in no group.
+/// Gives items that are ownable owners. First, as many items of equal shape as there are ranks are
+/// a group. Of those that are left, items of any shape form groups whose slices are almost equally
+/// full, then groups of less full slices. The others are in no group: they have an owner only if
+/// their operations are worth an exchange.
 Owners planOwners(const std::vector<BucketItem> &items, const OwnerLimits &limits);
 
 /// A state that the rank that owns an item has all of.

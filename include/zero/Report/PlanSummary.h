@@ -72,12 +72,17 @@ struct TensorVolume {
   int64_t total() const { return forward + backward + again + regathered + saved; }
 };
 
-/// How evenly ranks share the steps of matrices, each of which has an owner.
+/// How evenly ranks share the steps of matrices, or of whole tensors.
 struct OwnerBalance {
-  int64_t matrices = 0;
-  double most = 0, mean = 0; ///< operations of the rank with most of them, and of all
-  double stored = 0;         ///< elements of the buckets of a rank that have matrices
-  double elements = 0;       ///< of all matrices, divided by the number of ranks
+  int64_t tensors = 0;    ///< that have owners
+  int64_t ofAllRanks = 0; ///< that every rank computes the step of
+  double most = 0;        ///< operations of the rank with most of them
+  double operations = 0;  ///< of the steps of all, each once
+  int64_t elements = 0;   ///< of tensors with owners
+  int64_t stored = 0;     ///< elements of their buckets
+
+  /// The operations of the rank with most of them over an even share.
+  double imbalance(int64_t ranks) const { return most * double(ranks) / operations; }
 };
 
 /// The contents of one tier of a rank.
@@ -117,7 +122,7 @@ struct PlanSummary : ArenaSummary {
   double stateBytes = 0;      ///< model state of a rank by the ZeRO formula, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
   std::optional<CollectiveVolume> volume;   ///< of a step on several data-parallel ranks
-  std::optional<OwnerBalance> owners;       ///< of a step with an optimizer of matrices
+  std::optional<OwnerBalance> owners;       ///< of a step with an optimizer of matrices or tensors
   std::optional<TensorVolume> tensorVolume; ///< of a step on several ranks along tensor
   int64_t ranksPerNode = 0; ///< by which sums or parameters are divided; 0: there are no nodes
   /// Bytes of parameters and gradients that each of these nodes receives from others in a step.
@@ -137,8 +142,8 @@ PlanSummary summarisePlan(mlir::ModuleOp module, const Storage &storage);
 /// What a rank stores of each usage and type, the largest of a usage first.
 llvm::SmallVector<StoredBytes> bytesByStoredType(mlir::ModuleOp module, const Storage &storage);
 
-/// Nothing if no matrix has an owner.
-std::optional<OwnerBalance> measureOwners(mlir::ModuleOp module, int64_t ranks);
+/// Nothing if no step is of a matrix or a whole tensor, or states are not sharded.
+std::optional<OwnerBalance> measureOwners(mlir::ModuleOp module, int64_t stage, int64_t ranks);
 
 /// Writes the certificate as a table.
 void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os);

@@ -135,11 +135,14 @@ function volumeSection() {
   return { id: "volume", title: "Communication between ranks", hidden: !content.length, content: [named("volume", scroll(...content))] };
 }
 
+const ownersSection = () =>
+  ({ id: "owners", title: "Owners of updates", hidden: !plan.owners, content: plan.owners ? [named("owners", ownersTable(plan.owners))] : [] });
+
 const decisionsSection = () =>
   ({ id: "decisions", title: "Decisions", hidden: !plan.decisions.length, content: decisionLists() });
 
 writePage({
   ...head(), facts: facts(),
-  sections: [stepSection(), storedSection(), tiersSection(), peakSection(), arenaSection(), largestSection(), volumeSection(), decisionsSection()],
+  sections: [stepSection(), storedSection(), tiersSection(), peakSection(), arenaSection(), largestSection(), volumeSection(), ownersSection(), decisionsSection()],
   footer: "Written by zeroc before the step runs. The numbers are those of the certificate. This page contains them as JSON.",
 });

@@ -68,6 +68,18 @@ function transferTable(moved) {
   return table([["", ""], ["per rank and step", "number"], ["all ranks", "number"]], rows);
 }
 
+/** How evenly ranks share the steps of matrices or whole tensors. */
+function ownersTable(owners) {
+  const { busiest_operations: busiest, mean_operations: mean } = owners;
+  const rows = [["tensors of which one rank computes the step", formatCount(owners.tensors)],
+    ["tensors of which every rank computes the step", formatCount(owners.of_all_ranks)],
+    ["operations of the rank with most", `${formatCount(busiest)}, ${(busiest / mean).toFixed(2)} x the mean`],
+    ["operations of all steps, mean of ranks", formatCount(Math.round(mean))],
+    ["elements of tensors with owners", formatCount(owners.elements)],
+    ["elements of their buckets", formatCount(owners.stored_elements)]];
+  return table([["", ""], ["per step", "number"]], rows);
+}
+
 /** What `who`, "Each rank", receives of others. */
 function receivedNote(who, received) {
   return element("p", "note", `${who} receives ${formatCount(received)} elements per step: ` +

@@ -4,7 +4,6 @@
 
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
-#include "dialects/Zero/UpdateAttrs.h"
 
 using namespace mlir;
 
@@ -49,10 +48,12 @@ BucketTable::BucketTable(ModuleOp module) : symbols(module) {
     if (!state.getOfAttr())
       continue;
     Bucket &bucket = table[bucketOf.lookup(state.getOfAttr().getAttr())];
+    const bool isWhole = state->hasAttr(kWholeAttr);
+    if (isWhole && !state.getHome()) // all ranks have it
+      continue;
     bucket.stateShards = shards(state.getPlacement());
-    if (state->hasAttr(kWholeAttr)) {
-      if (state.getHome())
-        wholeStates[state.getOfAttr().getAttr()].push_back(state);
+    if (isWhole) {
+      wholeStates[state.getOfAttr().getAttr()].push_back(state);
       continue;
     }
     bucket.stateTier = tier(state.getPlacement());

@@ -3,6 +3,7 @@
 #ifndef LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
 #define LIB_TRANSFORMS_PARTITION_BUCKETTABLE_H
 
+#include "dialects/Zero/UpdateAttrs.h"
 #include "dialects/Zero/Zero.h"
 #include "zero/Analysis/StepOps.h"
 
@@ -48,8 +49,12 @@ struct Bucket {
   GroupAttr groupOf(int64_t shards) const {
     return shards == parameterShards ? parameterGroup : group;
   }
+  /// Whether each member has an owner, which computes its step.
+  bool hasOwners() const {
+    return llvm::any_of(members, [](ParameterOp member) { return member->hasAttr(kOwnerAttr); });
+  }
   /// Whether each data-parallel rank's slice is one whole member, of the same type for all ranks.
-  bool hasOwners(int64_t ranks) const {
+  bool hasEqualSlices(int64_t ranks) const {
     return int64_t(members.size()) == ranks && ranks > 1 &&
            llvm::all_of(llvm::enumerate(members), [&](auto each) {
              ParameterOp member = each.value();

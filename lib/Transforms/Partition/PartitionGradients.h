@@ -11,6 +11,10 @@
 
 namespace zero {
 
+/// Which tensors of a bucket a rank measures: all, together with the ranks that have the other
+/// parts, or those that are whole in its slice. Of others it measures what it has in their place.
+enum class Extent { All, Slice };
+
 /// How gradients are summed over ranks.
 struct ReductionOptions {
   bool each = false; ///< after each micro-batch, where the placement leaves a choice
@@ -37,33 +41,40 @@ public:
   /// The same for its parameters, of which the rank has `bucket.parameterShards` parts.
   void measureParameters(const Bucket &bucket);
 
-  /// Passes the full gradients of `bucket` to launches that need them, if there are any. Returns
-  /// the operand of its updates: the rank's slice of the results of these launches.
+  /// Passes the gradients of `bucket`, or directions that it makes of them on the rank's slice, to
+  /// launches that need those of whole tensors, if there are any. Returns the operand of its
+  /// updates: the rank's slice of the results of these launches.
   mlir::Value replaceByTensors(const Bucket &bucket, mlir::Value gradient);
 
   /// After the last bucket: lets launches read and write states of whole matrices in homes.
   void replaceWholeStates();
 
   /// Fails after an error unless each matrix of `bucket` has an owner, which is the rank whose
-  /// slice it is in.
+  /// slice it is in. Tensors that are no matrices may have none.
   llvm::LogicalResult checkOwners(const Bucket &bucket) const;
 
 private:
   /// The launch that computes the direction of `parameter` before an optimizer of matrices, or
   /// null.
   LaunchOp directionOf(ParameterOp parameter) const;
-  /// Computes the directions of `bucket` on the rank's slice and passes all of them to the launches
-  /// that compute steps of matrices. Returns the rank's slice of these steps.
-  mlir::Value replaceByMatrices(const Bucket &bucket, mlir::Value gradient);
+  /// That launch, or the one that computes the step of `parameter` from the whole gradient, or
+  /// null.
+  LaunchOp launchOf(ParameterOp parameter) const;
   mlir::Value launchDirection(mlir::OpBuilder &builder, const Bucket &bucket, LaunchOp first,
                               mlir::Value gradient);
-  /// The same if the slice is one matrix: the rank computes its step alone.
-  mlir::Value replaceByOwned(const Bucket &bucket, LaunchOp direction, mlir::Value slice,
+  /// Passes `list`, the rank's slice of what `launches` need of `bucket`, to them. Returns the
+  /// rank's slice of the steps. Messages call what is gathered `name`.
+  mlir::Value computeSteps(const Bucket &bucket, llvm::ArrayRef<LaunchOp> launches,
+                           mlir::Value list, llvm::StringRef name, mlir::OpBuilder &builder);
+  mlir::Value readTensor(mlir::OpBuilder &builder, ParameterOp member, LaunchOp first,
+                         mlir::Value list, int64_t start) const;
+  /// The same if the slice is one tensor: the rank computes its step alone.
+  mlir::Value replaceByOwned(const Bucket &bucket, LaunchOp first, mlir::Value slice,
                              mlir::OpBuilder &builder);
-  /// The same if ranks have matrices of their own shapes: the launches of a matrix run on its owner
-  /// alone. `directions` are the slice, if it has whole matrices, or all.
+  /// The same if ranks have tensors of their own shapes: the launches of a tensor run on its owner
+  /// alone. `list` is the slice, if it has whole tensors, or all.
   mlir::Value replaceByConditional(const Bucket &bucket, llvm::ArrayRef<LaunchOp> launches,
-                                   mlir::Value directions, mlir::OpBuilder &builder);
+                                   mlir::Value list, mlir::OpBuilder &builder);
   /// Records the states of `member` that its owner has whole. Its launches run under `condition` if
   /// it is not null.
   void collectWholeStates(ParameterOp member, mlir::Value condition);
@@ -85,7 +96,7 @@ private:
   void replace(mlir::Operation *op, mlir::Value value);
   void finishSums(llvm::StringRef name, mlir::OpBuilder builder);
   void replaceSums(const Bucket &bucket, llvm::ArrayRef<SquareSumOp> sums, mlir::Value stored,
-                   llvm::StringRef name, mlir::OpBuilder builder);
+                   Extent extent, llvm::StringRef name, mlir::OpBuilder builder);
   mlir::Value buildBucket(const Bucket &bucket);
   void fillGaps(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Type element,
                 llvm::SmallVectorImpl<mlir::Value> &members,
@@ -138,11 +149,12 @@ struct MemberSums {
   llvm::SmallVector<mlir::Value> blocks, sums;
 };
 
-/// Computes one sum for each member of `bucket` from the sums of a slice's blocks: gathers them if
-/// the slice is not the entire bucket, and adds them in the epilogue with `kernels`: one that adds
-/// the blocks of a member, or two that add chunks.
+/// Computes one sum for each member of `bucket` from the sums of a slice's blocks: gathers them for
+/// Extent::All if the slice is not the entire bucket, and adds them in the epilogue with `kernels`:
+/// one that adds the blocks of a member, or two that add chunks.
 MemberSums sumOverBlocks(mlir::OpBuilder &builder, const Bucket &bucket, mlir::Value blocks,
-                         llvm::ArrayRef<mlir::FlatSymbolRefAttr> kernels, llvm::StringRef name);
+                         llvm::ArrayRef<mlir::FlatSymbolRefAttr> kernels, llvm::StringRef name,
+                         Extent extent = Extent::All);
 
 } // namespace zero
 

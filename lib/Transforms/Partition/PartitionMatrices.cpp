@@ -7,8 +7,7 @@
 // any
 //   rank, and a rank computes the step of its slice.
 // - Where slices are whole matrices of any shapes, the program has the launches of each matrix,
-// which
-//   run on its owner alone, and each rank puts the steps of its matrices into its slice.
+//   which run on its owner alone, and each rank puts the steps of its matrices into its slice.
 // - Where slices cut a matrix, directions are gathered. The launches of each matrix run on its
 // owner,
 //   and a sum over ranks, of which all but one have nothing to add, takes steps to the slices.
@@ -20,6 +19,7 @@
 
 #include "PartitionGradients.h"
 
+#include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Step/StepGradients.h"
@@ -42,6 +42,13 @@ static SmallVector<Operation *> usersOf(Value value) {
       users.push_back(user);
   }
   return users;
+}
+
+LaunchOp GradientPartitioner::launchOf(ParameterOp parameter) const {
+  if (LaunchOp direction = directionOf(parameter))
+    return direction;
+  LaunchOp launch = stepOf(table.updateOf(parameter));
+  return launch && launch->hasAttr(kTensorStepAttr) ? launch : LaunchOp();
 }
 
 LaunchOp GradientPartitioner::directionOf(ParameterOp parameter) const {
@@ -92,15 +99,26 @@ static void eraseWrites(LaunchOp launch) {
       write->erase();
 }
 
-/// Lets the launches behind `direction` read `whole`, of which the matrix begins at `start`.
+/// Lets what follows from the gradient of `member` read `list`, in which the tensor begins at
+/// `start`: the launches behind its direction `first`, or `first` itself, which computes its step.
 /// Returns what they read.
-static Value readMatrix(OpBuilder &builder, LaunchOp direction, Value whole, int64_t start) {
-  Value matrix = direction.getResults().back();
+Value GradientPartitioner::readTensor(OpBuilder &builder, ParameterOp member, LaunchOp first,
+                                      Value list, int64_t start) const {
+  auto type = cast<RankedTensorType>(list.getType());
+  auto view = inEpilogue(MemberOp::create(builder, first.getLoc(),
+                                          member.getTensorType().clone(type.getElementType()), list,
+                                          builder.getI64IntegerAttr(start)));
+  if (first->hasAttr(kTensorStepAttr)) {
+    first.getInputsMutable()[0].assign(view.getResult());
+    first.setUpdates(*member.getHome());
+    first.setGradient(0);
+    first->setAttr(kGradientStartAttr,
+                   builder.getDenseI64ArrayAttr({start, type.getNumElements()}));
+    return view.getResult();
+  }
+  Value matrix = first.getResults().back();
   while (matrix.hasOneUse() && isReshape(*matrix.user_begin()))
     matrix = (*matrix.user_begin())->getResult(0);
-  auto view = inEpilogue(MemberOp::create(builder, direction.getLoc(),
-                                          cast<RankedTensorType>(matrix.getType()), whole,
-                                          builder.getI64IntegerAttr(start)));
   matrix.replaceAllUsesWith(view.getResult());
   return view.getResult();
 }
@@ -193,19 +211,20 @@ void GradientPartitioner::replaceWholeStates() {
   }
 }
 
-Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp direction, Value slice,
+Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp first, Value slice,
                                           OpBuilder &builder) {
-  readMatrix(builder, direction, slice, 0);
-  collectWholeStates(bucket.members.front(), {});
+  ParameterOp own = bucket.members.front();
+  readTensor(builder, own, first, slice, 0);
+  collectWholeStates(own, {});
   // The matrices of other ranks have the same launches, which are dead now.
   for (ParameterOp member : ArrayRef(bucket.members).drop_front())
     for (StateOp state : table.wholeStatesOf(member))
       table.writeOf(state).erase();
-  UpdateOp update = table.updateOf(bucket.members.front());
+  UpdateOp update = table.updateOf(own);
   OpBuilder atUpdate(update);
   SmallVector<Value> parts{update.getGradient()};
   SmallVector<int64_t> starts{0};
-  auto type = cast<RankedTensorType>(slice.getType());
+  auto type = cast<RankedTensorType>(slice.getType()).clone(atUpdate.getF32Type());
   const int64_t elements = cast<RankedTensorType>(parts[0].getType()).getNumElements();
   if (const int64_t gap = type.getNumElements() - elements; gap > 0) {
     parts.push_back(zeros(atUpdate, gap, type.getElementType()));
@@ -234,8 +253,8 @@ Value GradientPartitioner::isOwner(const Bucket &bucket, int64_t owner) {
 }
 
 Value GradientPartitioner::replaceByConditional(const Bucket &bucket, ArrayRef<LaunchOp> launches,
-                                                Value directions, OpBuilder &builder) {
-  auto type = cast<RankedTensorType>(directions.getType());
+                                                Value list, OpBuilder &builder) {
+  const auto type = cast<RankedTensorType>(list.getType()).clone(builder.getF32Type());
   const std::string name = bucket.name + ".step";
   Value place =
       inEpilogue(ReserveOp::create(builder, step.getLoc(), type, Tier::Device)).getResult();
@@ -248,7 +267,7 @@ Value GradientPartitioner::replaceByConditional(const Bucket &bucket, ArrayRef<L
   for (size_t index : indices) {
     ParameterOp member = bucket.members[index];
     const int64_t start = *member.getStart() % type.getNumElements();
-    Value matrix = readMatrix(builder, launches[index], directions, start);
+    Value matrix = readTensor(builder, member, launches[index], list, start);
     Value made = table.updateOf(member).getGradient();
     Value condition = isOwner(bucket, member->getAttrOfType<IntegerAttr>(kOwnerAttr).getInt());
     for (Operation *each : launchesBehind(matrix))
@@ -266,9 +285,11 @@ LogicalResult GradientPartitioner::checkOwners(const Bucket &bucket) const {
   const int64_t slice = bucket.elements / ranks;
   const bool isCut = !bucket.hasWholeSlices(ranks);
   for (ParameterOp member : bucket.members) {
-    if (bucket.stateShards == 1 || !directionOf(member))
+    if (bucket.stateShards == 1 || !launchOf(member))
       return success();
     auto owner = member->getAttrOfType<IntegerAttr>(kOwnerAttr);
+    if (!owner && !bucket.hasOwners() && !directionOf(member))
+      continue;
     if (!owner || owner.getInt() < 0 || owner.getInt() >= ranks)
       return member.emitOpError() << "expected " << kOwnerAttr << " of 0 to " << ranks - 1
                                   << "; run zero-assign-buckets first";
@@ -280,34 +301,51 @@ LogicalResult GradientPartitioner::checkOwners(const Bucket &bucket) const {
   return success();
 }
 
-Value GradientPartitioner::replaceByMatrices(const Bucket &bucket, Value gradient) {
+Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient) {
+  if (!launchOf(bucket.members.front()))
+    return gradient;
   SmallVector<LaunchOp> launches =
-      llvm::map_to_vector(bucket.members, [&](ParameterOp member) { return directionOf(member); });
-  collecting = launches.front()->getAttrOfType<ArrayAttr>(kDirectionAttr);
+      llvm::map_to_vector(bucket.members, [&](ParameterOp member) { return launchOf(member); });
+  LaunchOp first = launches.front();
   OpBuilder builder(*llvm::min_element(
       launches, [&](LaunchOp a, LaunchOp b) { return positions.lookup(a) < positions.lookup(b); }));
-  Value slice = launchDirection(builder, bucket, launches.front(), gradient);
+  if (auto kernels = first->getAttrOfType<ArrayAttr>(kTensorStepAttr)) {
+    collecting = kernels;
+    return computeSteps(bucket, launches, gradient, "gradient", builder);
+  }
+  collecting = first->getAttrOfType<ArrayAttr>(kDirectionAttr);
+  Value slice = launchDirection(builder, bucket, first, gradient);
   llvm::for_each(launches, eraseWrites);
+  return computeSteps(bucket, launches, slice, "direction", builder);
+}
+
+Value GradientPartitioner::computeSteps(const Bucket &bucket, ArrayRef<LaunchOp> launches,
+                                        Value list, StringRef name, OpBuilder &builder) {
   Location loc = step.getLoc();
-  auto own = cast<RankedTensorType>(slice.getType());
+  auto own = cast<RankedTensorType>(list.getType());
   auto all = own.clone(ArrayRef<int64_t>(bucket.elements));
-  if (own != all && bucket.hasOwners(ranks))
-    return replaceByOwned(bucket, launches.front(), slice, builder);
-  if (own != all && bucket.hasWholeSlices(ranks))
-    return replaceByConditional(bucket, launches, slice, builder);
+  const bool isOwned = own != all && bucket.hasOwners();
+  if (isOwned && bucket.hasEqualSlices(ranks))
+    return replaceByOwned(bucket, launches.front(), list, builder);
+  if (isOwned && bucket.hasWholeSlices(ranks))
+    return replaceByConditional(bucket, launches, list, builder);
   if (own != all) {
-    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, slice, bucket.group));
-    gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".direction"));
-    Value steps = replaceByConditional(bucket, launches, gather.getResult(), builder);
+    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, list, bucket.group));
+    gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + "." + name));
+    list = gather.getResult();
+  }
+  if (isOwned) {
+    Value steps = replaceByConditional(bucket, launches, list, builder);
     builder.setInsertionPointAfterValue(steps);
-    auto scatter = inEpilogue(ReduceScatterOp::create(builder, loc, own, steps, TypeAttr(),
-                                                      bucket.group, /*inPlace=*/false));
+    auto scatter =
+        inEpilogue(ReduceScatterOp::create(builder, loc, own.clone(builder.getF32Type()), steps,
+                                           TypeAttr(), bucket.group, /*inPlace=*/false));
     scatter->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".step"));
     return scatter.getResult();
   }
   for (auto [parameter, launch] : llvm::zip_equal(bucket.members, launches)) {
     ParameterOp member = parameter;
-    readMatrix(builder, launch, slice, *member.getStart());
+    readTensor(builder, member, launch, list, *member.getStart());
   }
   return collectSteps(bucket);
 }

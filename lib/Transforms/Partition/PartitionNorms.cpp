@@ -37,13 +37,18 @@ static Value gatherBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks
   return gather.getResult();
 }
 
-/// The blocks of each member of `bucket`: the first one and how many.
-static SmallVector<std::pair<int64_t, int64_t>> blocksOf(const Bucket &bucket) {
-  return llvm::map_to_vector(bucket.members, [](ParameterOp member) {
-    return std::pair<int64_t, int64_t>(
-        *member.getStart() / kTensorAlignment,
-        llvm::divideCeil(member.getTensorType().getNumElements(), kTensorAlignment));
-  });
+/// The blocks of `bucket` and those of each member, of which `blocks` are those of this rank's
+/// slice.
+static Ranges blocksOf(OpBuilder &builder, const Bucket &bucket, Value blocks, Extent extent,
+                       StringRef name) {
+  if (extent == Extent::All)
+    blocks = gatherBlocks(builder, bucket, blocks, name);
+  const int64_t count = cast<RankedTensorType>(blocks.getType()).getNumElements();
+  return {blocks, llvm::map_to_vector(bucket.members, [&](ParameterOp member) {
+            return std::pair<int64_t, int64_t>(
+                *member.getStart() / kTensorAlignment % count,
+                llvm::divideCeil(member.getTensorType().getNumElements(), kTensorAlignment));
+          })};
 }
 
 /// Adds a sum over the elements that the rank has of `parameter` to those of the other shards.
@@ -58,20 +63,20 @@ static Value sumOverShards(OpBuilder &builder, ParameterOp parameter, Value own,
 }
 
 MemberSums sumOverBlocks(OpBuilder &builder, const Bucket &bucket, Value blocks,
-                         ArrayRef<FlatSymbolRefAttr> kernels, StringRef name) {
+                         ArrayRef<FlatSymbolRefAttr> kernels, StringRef name, Extent extent) {
   MemberSums made;
-  blocks = gatherBlocks(builder, bucket, blocks, name);
+  const Ranges all = blocksOf(builder, bucket, blocks, extent, name);
   const bool inChunks = kernels.size() > 1;
   if (inChunks) {
-    Ranges chunks = sumChunks(builder, {blocks, blocksOf(bucket)}, kernels[0], name);
+    Ranges chunks = sumChunks(builder, all, kernels[0], name);
     made.sums = scalarsOf(builder, sumRanges(builder, chunks, kernels[1], name));
   }
-  auto type = cast<RankedTensorType>(blocks.getType());
+  auto type = cast<RankedTensorType>(all.list.getType());
   auto scalar = RankedTensorType::get({}, builder.getF64Type());
-  for (auto [first, count] : blocksOf(bucket)) {
+  for (auto [first, count] : all.ranges) {
     Value own =
         inEpilogue(MemberOp::create(builder, blocks.getLoc(), type.clone(ArrayRef<int64_t>(count)),
-                                    blocks, builder.getI64IntegerAttr(first)));
+                                    all.list, builder.getI64IntegerAttr(first)));
     made.blocks.push_back(own);
     if (inChunks)
       continue;
@@ -107,7 +112,8 @@ void GradientPartitioner::sumWaiting(OpBuilder &builder, StringRef name) {
 /// each tensor, which replace `sums`, one for each member. Where chunks are summed, the latter is
 /// left to finishSums.
 void GradientPartitioner::replaceSums(const Bucket &bucket, ArrayRef<SquareSumOp> sums,
-                                      Value stored, StringRef name, OpBuilder builder) {
+                                      Value stored, Extent extent, StringRef name,
+                                      OpBuilder builder) {
   auto kernels =
       llvm::to_vector(SquareSumOp(sums.front()).getKernels().getAsRange<FlatSymbolRefAttr>());
   Value rows = inBlocks(builder, stored);
@@ -120,15 +126,15 @@ void GradientPartitioner::replaceSums(const Bucket &bucket, ArrayRef<SquareSumOp
   if (totals.size() > 1) {
     for (auto [sum, member] : llvm::zip_equal(sums, bucket.members))
       chunked.sums.emplace_back(sum, member);
-    chunked.blocks.push_back(
-        {gatherBlocks(builder, bucket, launch.getResult(0), name), blocksOf(bucket)});
+    chunked.blocks.push_back(blocksOf(builder, bucket, launch.getResult(0), extent, name));
     chunked.kernels = {totals[0], totals[1]};
-    chunked.waiting += bucket.elements / kTensorAlignment;
+    chunked.waiting +=
+        cast<RankedTensorType>(chunked.blocks.back().list.getType()).getNumElements();
     if (chunked.waiting >= kBlocksOfLaunch)
       sumWaiting(builder, name);
     return;
   }
-  MemberSums made = sumOverBlocks(builder, bucket, launch.getResult(0), totals, name);
+  MemberSums made = sumOverBlocks(builder, bucket, launch.getResult(0), totals, name, extent);
   for (auto [sum, total] : llvm::zip_equal(sums, made.sums))
     replace(sum, total);
 }
@@ -164,7 +170,7 @@ void GradientPartitioner::measure(const Bucket &bucket, Value gradient) {
       if (auto sum = dyn_cast<SquareSumOp>(user))
         sums.push_back(sum);
   if (!sums.empty())
-    replaceSums(bucket, sums, gradient, bucket.name + ".norm", atEpilogue());
+    replaceSums(bucket, sums, gradient, Extent::All, bucket.name + ".norm", atEpilogue());
 }
 
 void GradientPartitioner::finishMeasuring() { finishSums("norm", atEpilogue()); }

@@ -1,13 +1,12 @@
 //===- PartitionTensors.cpp - optimizers that update full tensors ---------===//
 //
-// These optimizers read full gradients and the norms of parameters. Their updates apply the rank's
-// slice of the result.
+// These optimizers read full gradients and the norms of parameters, which only the owner of a
+// tensor needs if it has one. Their updates apply the rank's slice of the result.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PartitionGradients.h"
 
-#include "dialects/Zero/EmittedAttrs.h"
 #include "zero/Transforms/Step/StepGradients.h"
 
 using namespace mlir;
@@ -30,36 +29,14 @@ void GradientPartitioner::measureParameters(const Bucket &bucket) {
   auto symbol = FlatSymbolRefAttr::get(module.getContext(), bucket.name);
   Value stored = inEpilogue(
       ReadOp::create(builder, step.getLoc(), bucket.type(bucket.parameterShards), symbol));
-  replaceSums(bucket, sums, stored, bucket.name + ".squares", builder);
+  const bool areOwned =
+      bucket.stateShards > 1 && bucket.hasOwners() && bucket.hasWholeSlices(ranks);
+  if (areOwned && bucket.parameterShards != ranks)
+    stored = inEpilogue(
+        OwnSliceOp::create(builder, step.getLoc(), bucket.type(ranks), stored, bucket.ownerGroup));
+  replaceSums(bucket, sums, stored, areOwned ? Extent::Slice : Extent::All,
+              bucket.name + ".squares", builder);
   finishSums(bucket.name + ".squares", builder);
-}
-
-Value GradientPartitioner::replaceByTensors(const Bucket &bucket, Value gradient) {
-  auto launchOf = [&](ParameterOp member) { return stepOf(table.updateOf(member)); };
-  if (!launchOf(bucket.members.front()))
-    return gradient;
-  if (directionOf(bucket.members.front()))
-    return replaceByMatrices(bucket, gradient);
-  OpBuilder builder = atEpilogue();
-  Location loc = step.getLoc();
-  auto slice = cast<RankedTensorType>(gradient.getType());
-  auto all = slice.clone(ArrayRef<int64_t>(bucket.elements));
-  Value whole = gradient;
-  if (slice != all) {
-    auto gather = inEpilogue(AllGatherOp::create(builder, loc, all, gradient, bucket.group));
-    gather->setAttr(kNameAttr, builder.getStringAttr(bucket.name + ".gradient"));
-    whole = gather.getResult();
-  }
-  for (ParameterOp member : bucket.members) {
-    LaunchOp launch = launchOf(member);
-    auto view = MemberOp::create(builder, loc, member.getTensorType().clone(slice.getElementType()),
-                                 whole, member.getStartAttr());
-    launch.getInputsMutable()[0].assign(inEpilogue(view).getResult());
-    launch.setUpdates(bucket.name);
-    launch.setGradient(0);
-    launch->setAttr(kGradientStartAttr, member.getStartAttr());
-  }
-  return collectSteps(bucket);
 }
 
 Value GradientPartitioner::collectSteps(const Bucket &bucket) {

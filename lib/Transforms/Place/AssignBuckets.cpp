@@ -69,14 +69,16 @@ public:
     item.elementBytes = elementBytes(type);
     item.shape = number(type);
     uint64_t update = updates.lookup(parameter.getSymNameAttr());
-    bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
-    item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
-                readInBackward * 2 + parameter.getFrozen();
-    item.alone = isUsedFarApart(use) || partOf(parameter);
+    const bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
     if (auto operations = parameter->getAttrOfType<FloatAttr>(kStepOperationsAttr)) {
       item.isOwnable = true;
       item.operations = operations.getValueAsDouble();
     }
+    // Where parameters are not gathered it matters not where they are read.
+    const bool anyUse = item.isOwnable && !sharded;
+    item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
+                (readInBackward && !anyUse) * 2 + parameter.getFrozen();
+    item.alone = (isUsedFarApart(use) && !anyUse) || partOf(parameter);
     return item;
   }
 
@@ -217,8 +219,8 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       fillHost(module, symbols, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
   }
 
-  /// Owners of matrices where states are sharded. Below stage 2 each rank has all gradients until
-  /// the update, so buckets of many layers need no more memory.
+  /// Owners of matrices and tensors where states are sharded. Below stage 2 each rank has all
+  /// gradients until the update, so buckets of many layers need no more memory.
   static planning::Owners findOwners(ModuleOp module,
                                      const std::vector<planning::BucketItem> &items, int64_t ranks,
                                      int64_t limit, int64_t alignment) {
@@ -252,8 +254,10 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       if (!state->hasAttr(kWholeAttr))
         continue;
       const planning::Owner &owner = owners.items[items.lookup(state.getOfAttr().getAttr())];
-      if (owner.rank < 0) // all ranks have it
+      if (owner.rank < 0) { // all ranks have it
+        state.setPlacementAttr(PlacementAttr::get(module.getContext(), {}, Tier::Device));
         continue;
+      }
       states.push_back(state);
       whole.push_back({owner.rank, owner.group, state.getTensorType().getNumElements()});
     }

@@ -63,6 +63,15 @@ Value TierCopies::bring(Value value, Tier to, Operation *user) {
     setTier(made, to);
     return brought[key] = made;
   }
+  // A disk is read in blocks, at which a part need not begin.
+  if (auto part = value.getDefiningOp<MemberOp>();
+      part && !original && tierOf(value) == Tier::Nvme) {
+    Value whole = bring(part->getOperand(0), to, user);
+    Operation *made = OpBuilder(user).clone(*part);
+    made->setOperand(0, whole);
+    setTier(made->getResult(0), to);
+    return brought[key] = made->getResult(0);
+  }
   const bool goesBack = original && tierOf(original) == to;
   return brought[key] = transferOver(value, to, goesBack ? original : Value(), user);
 }

@@ -46,6 +46,14 @@ SmallVector<ReadOp> StepUpdates::addWholeStates(ParameterOp parameter, const Opt
   return reads;
 }
 
+/// Writes what follows the states that were read, if the step counts.
+void StepUpdates::writeWholeStates(ArrayRef<ReadOp> reads, ValueRange next,
+                                   const GradientFactor &factor) {
+  for (auto [read, value] : llvm::zip(reads, next))
+    inEpilogue(WriteOp::create(builder, value.getLoc(), ReadOp(read).getSymbolAttr(), value,
+                               factor.counts));
+}
+
 Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
                                  ArrayRef<FlatSymbolRefAttr> states, unsigned group,
                                  const UpdateForm &form, const GradientFactor &factor) {
@@ -72,9 +80,7 @@ Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
       matrices, direction,
       llvm::map_to_vector(reads, [](ReadOp read) -> Value { return read.getResult(); }), results);
   parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(matrices.countOperations()));
-  for (auto [read, next] : llvm::zip(reads, results))
-    inEpilogue(WriteOp::create(builder, gradient.getLoc(), ReadOp(read).getSymbolAttr(), next,
-                               factor.counts));
+  writeWholeStates(reads, results, factor);
   return results.back();
 }
 

@@ -1,11 +1,16 @@
 //===- StepTensors.cpp - optimizers that update full tensors --------------===//
 //
 // These optimizers compute the step of each parameter from its full gradient. The update then
-// applies the step element by element. `partition` makes the gradient available on every rank.
+// applies the step element by element. `partition` launches the step on the owner of the tensor, or
+// makes the gradient available on every rank.
 //
 //===----------------------------------------------------------------------===//
 
 #include "StepUpdates.h"
+
+#include "zero/Transforms/Step/Directions.h"
+
+#include "dialects/Zero/UpdateAttrs.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -42,18 +47,12 @@ Value StepUpdates::addTensorStep(GradientOp gradient, ParameterOp parameter, uns
          buildTensorKernel(module, optimizer, form, type.getShape(), freeName(symbols, name))});
     made = std::prev(tensorKernels.end());
   }
+  if (!collecting)
+    collecting = buildCollectingKernels(module, symbols, bool(factor.counts));
+  const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);
   SmallVector<Value> inputs{gradient.getResult()};
-  SmallVector<FlatSymbolRefAttr> states;
-  OpBuilder after(parameter->getContext());
-  after.setInsertionPointAfter(parameter);
-  for (const TensorState &state : optimizer.tensorStates(type.getShape())) {
-    auto own = RankedTensorType::get(state.shape, builder.getF32Type());
-    StateOp op = StateOp::create(after, parameter.getLoc(), Role::Optimizer,
-                                 (parameter.getSymName() + "." + state.suffix).str(),
-                                 FlatSymbolRefAttr(), own, DataAttr(), after.getF64FloatAttr(0.0));
-    states.push_back(FlatSymbolRefAttr::get(op.getSymNameAttr()));
-    inputs.push_back(inEpilogue(ReadOp::create(builder, loc, own, states.back())));
-  }
+  for (ReadOp read : reads)
+    inputs.push_back(read.getResult());
   inputs.push_back(addSquareSum(parameter));
   if (factor.factor)
     inputs.push_back(factor.factor);
@@ -63,8 +62,9 @@ Value StepUpdates::addTensorStep(GradientOp gradient, ParameterOp parameter, uns
                                             FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs,
                                             factor.counts));
   launch->setAttr(kNameAttr, builder.getStringAttr(parameter.getSymName() + ".step"));
-  for (auto [symbol, value] : llvm::zip(states, launch.getResults()))
-    inEpilogue(WriteOp::create(builder, loc, symbol, value));
+  launch->setAttr(kTensorStepAttr, collecting);
+  parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(countOperations(kernel)));
+  writeWholeStates(reads, launch.getResults(), factor);
   return launch.getResults().back();
 }
 

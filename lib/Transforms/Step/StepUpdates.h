@@ -50,6 +50,8 @@ private:
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
   llvm::SmallVector<ReadOp> addWholeStates(ParameterOp parameter, const Optimizer &optimizer);
+  void writeWholeStates(llvm::ArrayRef<ReadOp> reads, mlir::ValueRange next,
+                        const GradientFactor &factor);
   mlir::Value addMatrixStep(GradientOp gradient, ParameterOp parameter,
                             llvm::ArrayRef<mlir::FlatSymbolRefAttr> states, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
@@ -82,7 +84,7 @@ private:
   };
   MatrixKernels &matrixKernelsFor(unsigned group, const UpdateForm &form);
   std::vector<MatrixKernels> matrixKernels;
-  mlir::ArrayAttr collecting; ///< see kDirectionAttr; null before the first direction
+  mlir::ArrayAttr collecting; ///< see kDirectionAttr; null before the first direction or step
   std::vector<Kernels> kernels;
   std::vector<TensorKernel> tensorKernels;
   /// That sum squares of parameters, by element type, and their sums.

@@ -147,6 +147,44 @@ TEST(PlanOwners, HoldsLimitsAndKinds) {
     plan(items, 3, limit);
 }
 
+/// Items whose updates take less time than their exchange.
+static std::vector<BucketItem> cheap(std::vector<BucketItem> items) {
+  for (BucketItem &item : items)
+    item.operations = 15 * double(item.elements);
+  return items;
+}
+
+TEST(PlanOwners, ExchangesNoCheapUpdates) {
+  std::vector<BucketItem> items = gpt2(2, 64);
+  items.push_back(matrix(640, 640));
+  items = cheap(std::move(items));
+  const Owners owners = planOwners(items, {2, kNoLimit, kAlignment});
+  EXPECT_EQ(owners.items.back().rank, -1) << "every rank computes what fits into no slice";
+  for (size_t i = 0; i + 1 < items.size(); ++i)
+    EXPECT_TRUE(owners.items[i].rank >= 0 && owners.items[i].group >= 0);
+  // Two of 3, 1, 4 and 4 units on four ranks: slices of 4 units would leave 4 units empty.
+  for (const Owner &owner : planOwners(cheap(gpt2(2, 64)), {4, kNoLimit, kAlignment}).items)
+    EXPECT_EQ(owner.rank < 0, owner.group < 0);
+}
+
+TEST(PlanOwners, PutsSmallCheapItemsIntoOneGroup) {
+  std::vector<BucketItem> items;
+  for (int layer = 0; layer < 8; ++layer)
+    for (int64_t elements : {64, 192, 64, 64, 256, 64})
+      items.push_back(matrix(1, elements));
+  items = cheap(std::move(items));
+  const Owners owners = planOwners(items, {2, kNoLimit, kAlignment});
+  ASSERT_EQ(owners.slices.size(), 1U);
+  const Shares shares = sharesOf(items, owners, 2);
+  EXPECT_LE(shares.most, 1.05 * shares.mean);
+  EXPECT_LE(double(shares.stored), 1.05 * shares.even);
+  // Groups of equal items that are large enough are one bucket each.
+  EXPECT_EQ(
+      planOwners(items, {.ranks = 2, .bytes = kNoLimit, .alignment = kAlignment, .leastBytes = 1})
+          .slices.size(),
+      24U);
+}
+
 TEST(PlanOwners, NoneOnOneRank) {
   for (const Owner &owner : planOwners(gpt2(2, 64), {1, kNoLimit, kAlignment}).items)
     EXPECT_EQ(owner.rank, -1);

@@ -20,6 +20,8 @@ def PartitionStep : Pass<"zero-partition-step", "::mlir::ModuleOp"> {
     Of an optimizer of matrices, the launches of each step have a condition: they run on the
     `zero.owner` of the matrix. Fails if a matrix has none, or is in the slice of another rank.
     They read and write states with shapes of their own in the owner's slices of their homes.
+    The launch that computes the step of a whole tensor (`zero.tensor_step`) has an owner or
+    reads the whole gradient on every rank.
     Resolves `zero.rank_mean`, `zero.rank_share`, `zero.micro_mean` and `zero.square_sum`.
 
     ```mlir

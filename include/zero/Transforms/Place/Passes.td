@@ -125,6 +125,7 @@ def AssignBuckets : Pass<"zero-assign-buckets", "::mlir::ModuleOp"> {
     (`zero.owner`, the number of a rank): the operations of owners are balanced. N matrices of one
     shape on N ranks are a bucket; others are put together into buckets whose slices have whole
     matrices, if that takes at most 10 % more elements. Slices of other buckets may cut matrices.
+    So does a tensor that an optimizer of whole tensors updates, unless slices cut it.
     States with shapes of their own (`zero.whole`) have homes of which the slice of a rank has one
     state of a matrix that it owns; `zero.slice` says how large slices are.
     At stages 2 and 3 buckets have at most `bucket-bytes`. Only writes attributes.
