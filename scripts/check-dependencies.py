@@ -28,6 +28,7 @@ DIALECTS = ["dialects/Onnx", "dialects/StableHlo", "dialects/TmTensor", "dialect
 MLIR = ["mlir", "llvm"]
 # Checked arithmetic and parsing of numbers from input. Uses the standard library only.
 CHECKED = "runtime/support/checked.h"
+ADAPTERS = "runtime/support/adapter_names.h"
 # The interfaces of communicators and devices.
 COMM = ["runtime/comm/communicator.h", "runtime/comm/reduce.h"]
 DEVICE = "runtime/device/device.h"
@@ -70,14 +71,14 @@ RULES = {
     "Stored": ["dialects/Zero", *MLIR],
     "Optimizers": [*DIALECTS, *MLIR, "Options", "Stored", CHECKED],
     "Transforms": [*DIALECTS, *MLIR, "Analysis", "Planning", "Evaluate", "Ops", "Programs", "Optimizers",
-                   "Options", "Stored", CHECKED, "runtime/support/json_reader.h"],
+                   "Options", "Stored", CHECKED, ADAPTERS, "runtime/support/json_reader.h"],
     # The library that executes a call computes its workspace, and knows which it can load.
     "Codegen": [*DIALECTS, *MLIR, "Options", "Kernels", "runtime/device/cpu/library.h",
                 "runtime/device/cuda/columns.h", "runtime/device/cuda/kernels/attention_limits.h",
                 "runtime/format"],
     # Each command contains its estimated time on the machine that was planned for.
     "Emit": [*DIALECTS, *MLIR, "Analysis", "Machine", "Planning", "Kernels", "Codegen", "Stored",
-             "runtime/format", "runtime/verify"],
+             ADAPTERS, "runtime/format", "runtime/verify"],
     # Writes ONNX's protobuf; output files appear when they are complete.
     "EmitOnnx": [*DIALECTS, *MLIR, "Analysis", "onnx", "runtime/support"],
     # The order of passes. Their implementation is not visible here.

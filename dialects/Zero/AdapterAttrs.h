@@ -14,15 +14,10 @@ inline constexpr llvm::StringLiteral kAdaptedModuleAttr = "zero.adapted_module";
 /// On the same: the number of the operand that is the module's matrix.
 inline constexpr llvm::StringLiteral kAdaptedOperandAttr = "zero.adapted_operand";
 /// On the module, from zero-add-adapters on: for each parameter that has an adapter, the module
-/// that it is of (`module`), the factor of the adapter (`scale`), and whether its elements are
-/// those of a matrix of [inputs, outputs] (`inputs_first`). Not for one that is permuted otherwise
-/// before its product.
+/// that it is of (`module`), the factor of the adapter (`scale`), whether its elements are those of
+/// a matrix of [inputs, outputs] (`inputs_first`), and whether the adapter has magnitudes
+/// (`magnitude`). Not for one that is permuted otherwise before its product.
 inline constexpr llvm::StringLiteral kAdaptersAttr = "zero.adapters";
-/// PEFT calls a model that it adapts base_model.model.
-inline constexpr llvm::StringLiteral kAdapterPrefix = "base_model.model.";
-/// Behind the name of the module, the names of A, of [size, inputs], and B, of [outputs, size].
-inline constexpr llvm::StringLiteral kAdapterFirst = ".lora_A.weight";
-inline constexpr llvm::StringLiteral kAdapterSecond = ".lora_B.weight";
 
 } // namespace zero
 

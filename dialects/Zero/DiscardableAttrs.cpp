@@ -85,7 +85,7 @@ const Known kKnown[] = {
     {kCertificateAttr, OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
     {"zero.found_plan", OnModule, isKind<FoundPlanAttr>, "#zero.found_plan<...>"},
-    {"zero.precision_trial", OnModule, kUnit, "no value"},
+    {"zero.precision_trial", OnModule, isKind<BoolAttr>, "true or false"},
     {"zero.no_plan", OnModule, kUnit, "no value"},
     {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
     {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},

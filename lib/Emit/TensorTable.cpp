@@ -9,6 +9,7 @@
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
 #include "runtime/format/limits.h"
+#include "runtime/support/adapter_names.h"
 #include "zero/Analysis/ConstantNames.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Stored/CodeTable.h"
@@ -105,6 +106,7 @@ public:
     }
     for (auto constant : step.getBody().getOps<arith::ConstantOp>())
       addConstant(constant);
+    setMagnitudes();
     addGradients();
     linkGradients();
   }
@@ -236,12 +238,30 @@ private:
     auto about = adapters ? adapters.getAs<DictionaryAttr>(name) : DictionaryAttr();
     if (!about)
       return;
-    const std::string path = (kAdapterPrefix + about.getAs<StringAttr>("module").getValue()).str();
+    StringRef of = about.getAs<StringAttr>("module").getValue();
     proto::Tensor::Adapter *adapter = tensor.mutable_adapter();
-    adapter->set_first(path + kAdapterFirst.str());
-    adapter->set_second(path + kAdapterSecond.str());
+    adapter->set_first(rt::adapterName(of, rt::kAdapterFirst));
+    adapter->set_second(rt::adapterName(of, rt::kAdapterSecond));
     adapter->set_scale(about.getAs<FloatAttr>("scale").getValueAsDouble());
     adapter->set_inputs_first(about.contains("inputs_first"));
+    if (about.contains("magnitude"))
+      adapter->set_magnitude(rt::adapterName(of, rt::kAdapterMagnitude));
+  }
+
+  /// The magnitudes of adapters, and their masters, begin as norms of what is adapted.
+  void setMagnitudes() {
+    llvm::StringMap<const proto::Tensor *> adapted;
+    for (const proto::Tensor &tensor : program.tensors())
+      if (!tensor.adapter().magnitude().empty())
+        adapted[tensor.adapter().magnitude()] = &tensor;
+    for (proto::Tensor &tensor : *program.mutable_tensors()) {
+      const proto::Tensor *of = adapted.lookup(tensor.master() ? tensor.of() : tensor.name());
+      if (!of)
+        continue;
+      proto::Init::Norms *norms = tensor.mutable_init()->mutable_norms();
+      norms->set_of(of->name());
+      norms->set_columns(of->adapter().inputs_first());
+    }
   }
 
   /// The indices that the part of `op`, a parameter or its state, has along the axis of `part`.

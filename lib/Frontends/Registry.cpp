@@ -88,9 +88,7 @@ std::string modelFile(StringRef path) {
   return path.str();
 }
 
-const Frontend *findFrontend(StringRef model) {
-  const std::string file = modelFile(model);
-  const StringRef path = file;
+const Frontend *findFrontend(StringRef path) {
   llvm::ErrorOr<std::string> head = readHead(path);
   for (const Frontend &frontend : allFrontends())
     if (head && frontend.recognises(*head))

@@ -18,6 +18,7 @@ static void addAdapters(OpPassManager &pm, const phase::AdapterOptions &options)
   add.scale = options.scale();
   add.dropoutRatio = options.dropout;
   add.gaussian = options.init == AdapterInit::Gaussian;
+  add.dora = options.dora;
   pm.addPass(createAddAdapters(add));
 }
 

@@ -45,7 +45,8 @@ uint64_t PhaseOptions::sharedBudget(const planning::Machine &machine) const {
 std::vector<std::pair<std::string, std::string>> phase::AdapterOptions::settings() const {
   return {{"lora", llvm::join(targets, ",")}, {"lora-rank", rank.text()},
           {"lora-alpha", alpha.text()},       {"lora-dropout", dropout.text()},
-          {"lora-init", init.text()},         {"rslora", rankStabilized ? "true" : "false"}};
+          {"lora-init", init.text()},         {"rslora", rankStabilized ? "true" : "false"},
+          {"dora", dora ? "true" : "false"}};
 }
 
 double phase::AdapterOptions::scale() const {

@@ -146,6 +146,11 @@ void PlanSearch::addSwaps(Plan &first, int64_t least) {
                           ofHost == 0 ? 0 : roomOf(ofDisk, first.cost->nvme)};
   if (isShared) // values that wait on the host would save nothing
     room = {0, roomOf(ofDisk, first.cost->nvme)};
+  const int64_t grain = std::max<int64_t>(choices.front().bytes / kSwapParts, 1);
+  // Room for less than a part, as --nvme-budget=1 leaves, gives the plans without swaps once more.
+  for (int64_t *bytes : {&room.host, &room.disk})
+    if (*bytes < grain)
+      *bytes = 0;
   auto add = [&](size_t way, int64_t host, int64_t disk, int64_t left) {
     if (host == 0 && disk == 0)
       return;
@@ -161,14 +166,17 @@ void PlanSearch::addSwaps(Plan &first, int64_t least) {
     plan.state = first.state;
     plan.least = first.least;
   };
-  const int64_t grain = std::max<int64_t>(choices.front().bytes / kSwapParts, 1);
   for (const planning::Swap &swap : planning::listSwaps(choices, lanes, room, grain))
     add(swap.choice, swap.host, swap.disk, choices[swap.choice].bytes - swap.host - swap.disk);
-  // What --offload-activations says without a planner: everything, on one tier.
+  // What --offload-activations says without a planner: everything, or what there is room for, on
+  // one tier.
+  auto leftOf = [&](size_t way, int64_t moved) {
+    return std::max<int64_t>(choices[way].bytes - moved, 0);
+  };
   for (size_t way = 0; way < choices.size(); ++way)
     if (!ladder || (*ladder)[way].isFlag) {
-      add(way, room.host, 0, 0);
-      add(way, 0, room.disk, 0);
+      add(way, room.host, 0, leftOf(way, room.host));
+      add(way, 0, room.disk, leftOf(way, room.disk));
     }
 }
 

@@ -134,7 +134,11 @@ LogicalResult PlanMemory::plan(ModuleOp module) {
   const Budget &budget = search.getBudget();
   // Tiles were tried with all their plans.
   auto known = module->getAttrOfType<FoundPlanAttr>(kFoundPlanAttr);
-  FailureOr<const PlanChoice *> found = known ? search.takeOver(known) : search.findFastest(budget);
+  auto trial = module->getAttrOfType<BoolAttr>(kPrecisionTrialAttr);
+  const bool isQuick = trial && trial.getValue();
+  FailureOr<const PlanChoice *> found = known     ? search.takeOver(known)
+                                        : isQuick ? search.findFitting(budget)
+                                                  : search.findFastest(budget);
   module->removeAttr(kFoundPlanAttr);
   if (failed(found))
     return failure();

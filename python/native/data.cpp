@@ -71,7 +71,20 @@ nb::list Data::warnings() {
   }
 }
 
+static nb::tuple describeDocuments(const std::string &folder, uint64_t rowTokens, int packing) {
+  zero_rt_documents_info info;
+  {
+    Call call;
+    nb::gil_scoped_release release;
+    check(zero_rt_describe_documents(textOf(folder), rowTokens,
+                                     static_cast<zero_rt_packing>(packing), &info));
+  }
+  return nb::make_tuple(info.documents, info.rows, info.tokens);
+}
+
 void bindData(nb::module_ &module) {
+  module.def("describe_documents", &describeDocuments, nb::arg("folder"), nb::arg("row_tokens"),
+             nb::arg("packing"), "Documents, rows, and tokens of documents in these rows.");
   nb::class_<Data>(module, "Data", "Data of all inputs of a program: Data(executable).")
       .def(nb::init<std::shared_ptr<Executable>>(), nb::arg("executable"))
       .def("bind", &Data::bind, nb::arg("input"), nb::arg("array"), nb::arg("dtype") = 0,

@@ -158,6 +158,10 @@ FLAGS = {
     "disk_write": Flag(
         "disk-write", "bytes", "bytes",
         "write bandwidth of that disk (0: as --machine says)"),
+    "dora": Flag(
+        "dora", "switch", "",
+        "also train the magnitudes of adapted weights: one number for each output, to which their"
+        " norm is scaled (DoRA)"),
     "eps": Flag(
         "eps", "number", "number",
         "added to the denominator: adagrad (1e-10), adam, adamw, lamb and rmsprop (1e-08); "
@@ -513,6 +517,7 @@ class Flags(TypedDict, total=False):
     device: Literal["cpu", "cuda"]
     disk_read: Union[int, str]
     disk_write: Union[int, str]
+    dora: bool
     eps: float
     eps_pair: Union[Sequence[float], str]
     forward_only: bool

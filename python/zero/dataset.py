@@ -13,6 +13,20 @@ from .warn import warn
 PACKINGS = ("off", "documents", "stream")
 
 
+def packing_number(pack):
+    """The number of a word of PACKINGS."""
+    if pack not in PACKINGS:
+        raise InvalidArgumentError(f"pack: expected {', '.join(PACKINGS[:-1])} or {PACKINGS[-1]}, "
+                                   f"got {pack!r}")
+    return PACKINGS.index(pack)
+
+
+def describe_documents(folder, row_tokens, pack):
+    """What becomes of a folder of tokens in rows of so many: the numbers of its documents, of rows,
+    and of tokens of documents in these."""
+    return native.load().describe_documents(str(folder), row_tokens, packing_number(pack))
+
+
 class Dataset:
     """Data of all inputs of a program, of which every step reads the next global batch.
 
@@ -43,10 +57,7 @@ class Dataset:
         self._data = module.Data(program._executable)
         if _evaluates:
             self._data.for_evaluations()
-        if pack not in PACKINGS:
-            raise InvalidArgumentError(f"pack: expected {', '.join(PACKINGS[:-1])} or "
-                                       f"{PACKINGS[-1]}, got {pack!r}")
-        self._data.pack(PACKINGS.index(pack))
+        self._data.pack(packing_number(pack))
         names = [value.name for value in program.inputs]
         source = by_input(names, source)
         check_names(names, source)

@@ -45,16 +45,23 @@ zero_rt_status zero_rt_data_bind_view(zero_rt_data *data, const char *input, zer
   });
 }
 
+static Status packingOf(zero_rt_packing packing, Packing &found) {
+  if (packing == ZERO_RT_PACK_OFF)
+    found = Packing::Off;
+  else if (packing == ZERO_RT_PACK_DOCUMENTS)
+    found = Packing::Documents;
+  else if (packing == ZERO_RT_PACK_STREAM)
+    found = Packing::Stream;
+  else
+    return fail(ZERO_RT_INVALID_ARGUMENT, "no packing has the number %d", int(packing));
+  return {};
+}
+
 zero_rt_status zero_rt_data_pack(zero_rt_data *data, zero_rt_packing packing) {
   return guard([&]() -> Status {
-    if (packing == ZERO_RT_PACK_OFF)
-      data->set->pack(Packing::Off);
-    else if (packing == ZERO_RT_PACK_DOCUMENTS)
-      data->set->pack(Packing::Documents);
-    else if (packing == ZERO_RT_PACK_STREAM)
-      data->set->pack(Packing::Stream);
-    else
-      return fail(ZERO_RT_INVALID_ARGUMENT, "no packing has the number %d", int(packing));
+    Packing chosen = Packing::Off;
+    ZERO_RT_TRY(packingOf(packing, chosen));
+    data->set->pack(chosen);
     return {};
   });
 }
@@ -77,12 +84,30 @@ zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info
   });
 }
 
+static zero_rt_documents_info describe(const DocumentRows &rows) {
+  return {rows.documents().size(), rows.size(), rows.width(), rows.tokens()};
+}
+
 zero_rt_status zero_rt_data_describe_documents(const zero_rt_data *data,
                                                zero_rt_documents_info *info) {
   return guard([&]() -> Status {
     *info = {};
     if (const DocumentRows *rows = data->set->documents())
-      *info = {rows->documents().size(), rows->size(), rows->width(), rows->tokens()};
+      *info = describe(*rows);
+    return {};
+  });
+}
+
+zero_rt_status zero_rt_describe_documents(const char *folder, uint64_t row_tokens,
+                                          zero_rt_packing packing, zero_rt_documents_info *info) {
+  return guard([&]() -> Status {
+    if (row_tokens == 0)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "expected rows of at least 1 token, got 0");
+    Packing chosen = Packing::Off;
+    ZERO_RT_TRY(packingOf(packing, chosen));
+    std::shared_ptr<const DocumentRows> rows;
+    ZERO_RT_TRY(DocumentRows::open(folder, row_tokens, chosen, rows));
+    *info = describe(*rows);
     return {};
   });
 }

@@ -172,7 +172,8 @@ zero_rt_status zero_rt_executable_adapter(const zero_rt_executable *executable, 
   *adapter = {};
   if (of.has_adapter())
     *adapter = {of.adapter().first().c_str(), of.adapter().second().c_str(), of.adapter().scale(),
-                of.adapter().inputs_first()};
+                of.adapter().inputs_first(),
+                of.adapter().magnitude().empty() ? nullptr : of.adapter().magnitude().c_str()};
   return {ZERO_RT_OK, nullptr};
 }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/execute/state.h"
 
-#include "runtime/format/coded_parameter.h"
+#include "runtime/format/norms.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/random.h"
@@ -106,6 +106,20 @@ static void drawElements(const proto::Init::Random &random, DType dtype, const P
   }
 }
 
+static ReadElements readInitial(const LoadedProgram &program, const InitialFiles &files,
+                                const proto::Tensor &tensor);
+
+/// The norms of a parameter's initial values.
+static Status makeNorms(const LoadedProgram &program, const InitialFiles &files,
+                        const proto::Tensor &tensor, DType dtype, const Part &part, char *target) {
+  const proto::Tensor &of = parameterOf(program.tables(), tensor.init().norms().of());
+  std::vector<float> norms(part.count);
+  ZERO_RT_TRY(
+      findNorms(program.tables(), tensor, readInitial(program, files, of), part.inTensor, norms));
+  convertFloats(ZERO_RT_F32, norms.data(), dtype, target, part.count);
+  return {};
+}
+
 /// Makes the initial values of the elements of `part` of `tensor`, as `dtype`.
 static Status makeInitial(const LoadedProgram &program, const InitialFiles &files,
                           const proto::Tensor &tensor, DType dtype, const Part &part,
@@ -121,11 +135,22 @@ static Status makeInitial(const LoadedProgram &program, const InitialFiles &file
     return readPart(files.files[range.file()], range, stored, dtype, part, target);
   else if (init.has_data())
     copyPart(program.executable.data, range, stored, dtype, part, target);
+  else if (init.has_norms())
+    return makeNorms(program, files, tensor, dtype, part, target);
   else if (init.has_random())
     drawElements(init.random(), dtype, part, target);
   else
     fill(dtype, init.splat(), target, part.count);
   return {};
+}
+
+/// Reads the initial values of `tensor` as f32.
+static ReadElements readInitial(const LoadedProgram &program, const InitialFiles &files,
+                                const proto::Tensor &tensor) {
+  return [&](uint64_t begin, uint64_t count, float *target) {
+    return makeInitial(program, files, tensor, ZERO_RT_F32, {begin, 0, count},
+                       reinterpret_cast<char *>(target));
+  };
 }
 
 /// Whether the memory of `block` already contains the initial values of `tensor`.
@@ -151,12 +176,12 @@ static Status encodeParameters(const LoadedProgram &program, const InitialFiles 
   for (const proto::Tensor &tensor : program.tables().tensors()) {
     if (!isEncoded(tensor))
       continue;
-    ZERO_RT_TRY(encodeParameter(
-        program.tables(), tensor, rank, memory, [&](uint64_t begin, uint64_t count, float *target) {
-          meter.add(count * sizeof(float));
-          return makeInitial(program, files, tensor, ZERO_RT_F32, {begin, 0, count},
-                             reinterpret_cast<char *>(target));
-        }));
+    const ReadElements read = readInitial(program, files, tensor);
+    ZERO_RT_TRY(encodeParameter(program.tables(), tensor, rank, memory,
+                                [&](uint64_t begin, uint64_t count, float *target) {
+                                  meter.add(count * sizeof(float));
+                                  return read(begin, count, target);
+                                }));
   }
   return {};
 }

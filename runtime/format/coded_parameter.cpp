@@ -3,13 +3,15 @@
 #include "runtime/format/coded_parameter.h"
 
 #include "runtime/format/codes.h"
+#include "runtime/support/floats.h"
+#include "runtime/support/half.h"
 
 #include <cstring>
+#include <memory>
 
 namespace zero::rt {
 
-/// The parameter called `name`, which validate() has found.
-static const proto::Tensor &parameterOf(const proto::Program &program, const std::string &name) {
+const proto::Tensor &parameterOf(const proto::Program &program, const std::string &name) {
   return *std::find_if(program.tensors().begin(), program.tensors().end(), [&](auto &tensor) {
     return tensor.role() == proto::PARAMETER && tensor.name() == name;
   });
@@ -53,15 +55,24 @@ static bool holdsScales(const proto::Program &program, const proto::Tensor &tens
 namespace {
 class ParameterEncoder {
 public:
-  ParameterEncoder(const proto::Program &program, const proto::Tensor &tensor,
-                   const ReadElements &read)
+  ParameterEncoder(const proto::Program &program, const proto::Tensor &tensor, ReadElements read)
       : program(program), tensor(tensor), scales(parameterOf(program, tensor.blocks().scales())),
-        read(read), encoder(codesOf(tensor)), count(countOf(tensor)) {}
+        read(std::move(read)), encoder(codesOf(tensor)), count(countOf(tensor)) {}
 
   Status writeCodes(int rank, const MemoryByTier &memory) const;
   Status writeScales(int rank, const MemoryByTier &memory) const;
+  /// What the codes of `elements`, from element `begin` on, stand for. The first call finds the
+  /// scales.
+  Status decode(uint64_t begin, std::span<float> elements);
 
 private:
+  /// The scales, encoded: codes, and their scales with the mean behind them.
+  struct EncodedScales {
+    std::vector<uint8_t> bytes;
+    std::vector<float> scales;
+  };
+  EncodedScales encodeScales(std::vector<float> found) const;
+  Status findStoredScales();
   static uint64_t countOf(const proto::Tensor &tensor) {
     return elementsOf(tensor.blocks().shape());
   }
@@ -74,9 +85,10 @@ private:
 
   const proto::Program &program;
   const proto::Tensor &tensor, &scales;
-  const ReadElements &read;
+  ReadElements read;
   BlockEncoder encoder;
-  uint64_t count; ///< elements
+  uint64_t count;                  ///< elements
+  std::vector<float> storedScales; ///< as they are decoded; empty: not found yet
 };
 } // namespace
 
@@ -134,13 +146,7 @@ Status ParameterEncoder::writeAll(const proto::Tensor &to, int rank, const Memor
   });
 }
 
-Status ParameterEncoder::writeScales(int rank, const MemoryByTier &memory) const {
-  if (!holdsScales(program, tensor, rank))
-    return {};
-  std::vector<float> found;
-  ZERO_RT_TRY(findScales(found));
-  if (!scales.has_blocks())
-    return writeAll(scales, rank, memory, found);
+ParameterEncoder::EncodedScales ParameterEncoder::encodeScales(std::vector<float> found) const {
   double sum = 0;
   for (const float scale : found)
     sum += scale;
@@ -148,12 +154,57 @@ Status ParameterEncoder::writeScales(int rank, const MemoryByTier &memory) const
   for (float &scale : found)
     scale -= mean;
   const BlockEncoder second(codesOf(scales));
-  std::vector<uint8_t> bytes(found.size());
-  std::vector<float> scalesOfScales(second.codes().blocksOf(found.size()));
-  second.encode(found.data(), found.size(), bytes.data(), scalesOfScales.data());
-  scalesOfScales.push_back(mean);
-  ZERO_RT_TRY(writeAll(scales, rank, memory, bytes));
-  return writeAll(parameterOf(program, scales.blocks().scales()), rank, memory, scalesOfScales);
+  EncodedScales made;
+  made.bytes.resize(found.size());
+  made.scales.resize(second.codes().blocksOf(found.size()));
+  second.encode(found.data(), found.size(), made.bytes.data(), made.scales.data());
+  made.scales.push_back(mean);
+  return made;
+}
+
+Status ParameterEncoder::writeScales(int rank, const MemoryByTier &memory) const {
+  if (!holdsScales(program, tensor, rank))
+    return {};
+  std::vector<float> found;
+  ZERO_RT_TRY(findScales(found));
+  if (!scales.has_blocks())
+    return writeAll(scales, rank, memory, found);
+  const EncodedScales encoded = encodeScales(std::move(found));
+  ZERO_RT_TRY(writeAll(scales, rank, memory, encoded.bytes));
+  return writeAll(parameterOf(program, scales.blocks().scales()), rank, memory, encoded.scales);
+}
+
+Status ParameterEncoder::findStoredScales() {
+  ZERO_RT_TRY(findScales(storedScales));
+  if (!scales.has_blocks())
+    return {};
+  const EncodedScales encoded = encodeScales(storedScales);
+  decodeBlocks(codesOf(scales), encoded.bytes.data(), encoded.scales.data(), encoded.scales.back(),
+               storedScales.size(), storedScales.data());
+  return {};
+}
+
+Status ParameterEncoder::decode(uint64_t begin, std::span<float> elements) {
+  if (storedScales.empty())
+    ZERO_RT_TRY(findStoredScales());
+  std::vector<float> found, decoded;
+  ZERO_RT_TRY(decodeRange(
+      encoder.codes(), count, /*hasMean=*/false, begin, elements.size(),
+      [&](uint64_t from, uint64_t number, uint8_t *bytes) -> Status {
+        std::vector<uint8_t> made;
+        const uint64_t each = encoder.codes().blockBytes();
+        ZERO_RT_TRY(encodePiece(from / each, (number + each - 1) / each, made, found));
+        std::copy_n(made.begin(), number, bytes);
+        return {};
+      },
+      [&](uint64_t from, uint64_t number, std::vector<float> &values) {
+        values.assign(storedScales.begin() + std::ptrdiff_t(from),
+                      storedScales.begin() + std::ptrdiff_t(from + number));
+        return Status();
+      },
+      decoded));
+  std::copy(decoded.begin(), decoded.end(), elements.begin());
+  return {};
 }
 
 uint64_t elementsToEncode(const proto::Program &program, const proto::Tensor &tensor, int rank) {
@@ -166,6 +217,26 @@ Status encodeParameter(const proto::Program &program, const proto::Tensor &tenso
   const ParameterEncoder encoder(program, tensor, read);
   ZERO_RT_TRY(encoder.writeCodes(rank, memory));
   return encoder.writeScales(rank, memory);
+}
+
+ReadElements readAsStored(const proto::Program &program, const proto::Tensor &parameter,
+                          ReadElements read) {
+  if (isCoded(parameter)) {
+    auto encoder = std::make_shared<ParameterEncoder>(program, parameter, std::move(read));
+    return [=](uint64_t begin, uint64_t count, float *target) {
+      return encoder->decode(begin, std::span<float>(target, count));
+    };
+  }
+  const DType dtype = toDType(parameter.dtype());
+  if (!isHalf(dtype))
+    return read;
+  return [=, read = std::move(read)](uint64_t begin, uint64_t count, float *target) -> Status {
+    ZERO_RT_TRY(read(begin, count, target));
+    std::vector<char> rounded(count * sizeOf(dtype));
+    convertFloats(ZERO_RT_F32, target, dtype, rounded.data(), count);
+    convertFloats(dtype, rounded.data(), ZERO_RT_F32, target, count);
+    return {};
+  };
 }
 
 } // namespace zero::rt

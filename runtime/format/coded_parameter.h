@@ -25,6 +25,14 @@ uint64_t elementsToEncode(const proto::Program &program, const proto::Tensor &te
 Status encodeParameter(const proto::Program &program, const proto::Tensor &tensor, int rank,
                        const MemoryByTier &memory, const ReadElements &read);
 
+/// Reads elements of a parameter, whose own ones `read` reads, as ranks store them: rounded to 16
+/// bits, or as what their codes stand for.
+ReadElements readAsStored(const proto::Program &program, const proto::Tensor &parameter,
+                          ReadElements read);
+
+/// The parameter called `name`, which validate() has found.
+const proto::Tensor &parameterOf(const proto::Program &program, const std::string &name);
+
 } // namespace zero::rt
 
 #endif // RUNTIME_FORMAT_CODED_PARAMETER_H

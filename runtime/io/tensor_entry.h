@@ -38,6 +38,7 @@ struct TensorEntry {
     std::string first, second;
     double scale = 1;
     bool isInputsFirst = false;
+    std::string magnitude = {}; ///< of [outputs]: to which norms the sums are scaled; or empty
   };
   std::optional<Adapter> adapter = {};
   /// The type that it has in the files that the model was read from, if it is in any.

@@ -5,8 +5,13 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/support/json_writer.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
+#include <unistd.h>
 
 namespace zero::rt {
 
@@ -79,10 +84,19 @@ std::string FolderConfig::textWith(DType dtype) const {
 // Files
 //===----------------------------------------------------------------------===//
 
-Status WeightsFolder::createText(const std::string &name, const std::string &text,
-                                 const Create &create) {
-  ZERO_RT_TRY(create(folder + name, texts.emplace_back()));
-  return texts.back().write(text);
+Status removeUnless(const std::string &path, const std::string &text) {
+  std::string found;
+  if (!isThere(path) || (readText(path, found).ok() && found == text))
+    return {};
+  if (::unlink(path.c_str()) != 0)
+    return fail(ZERO_RT_IO, "cannot remove '%s': %s", escape(path).c_str(), std::strerror(errno));
+  return syncFolderOf(path);
+}
+
+Status WeightsFolder::createText(const std::string &name, std::string text, const Create &create) {
+  texts.push_back({name, std::move(text), {}});
+  ZERO_RT_TRY(create(folder + name, texts.back().file));
+  return texts.back().file.write(texts.back().content);
 }
 
 Status WeightsFolder::copyFiles(const FolderConfig &config, const Create &create) {
@@ -110,10 +124,22 @@ void WeightsFolder::divide(const std::vector<TensorEntry> &entries, uint64_t sha
   }
   if (shards.empty())
     shards.emplace_back();
-  for (size_t i = 0; i < shards.size(); ++i)
-    shards[i].name = shards.size() == 1
-                         ? kWeights
-                         : format("model-%05zu-of-%05zu.safetensors", i + 1, shards.size());
+}
+
+/// Several shards get names that no file in the folder has: an index of older weights stays valid
+/// until the new one replaces it.
+void WeightsFolder::nameShards() {
+  const size_t count = shards.size();
+  auto isTaken = [&](const Shard &shard) { return isThere(folder + shard.name); };
+  for (size_t version = 1; version == 1 || std::ranges::any_of(shards, isTaken); ++version) {
+    const std::string suffix = version == 1 ? "" : format("-%zu", version);
+    for (size_t i = 0; i < count; ++i)
+      shards[i].name = format("model-%05zu-of-%05zu%s.safetensors", i + 1, count, suffix.c_str());
+    if (count == 1) {
+      shards[0].name = kWeights;
+      return;
+    }
+  }
 }
 
 std::string WeightsFolder::indexOf(const std::vector<TensorEntry> &entries) const {
@@ -155,13 +181,16 @@ Status WeightsFolder::create(const std::string &folder, const FolderConfig &conf
                 "to the weights; name another folder",
                 escape(folder).c_str(), kAdapter);
   ZERO_RT_TRY(makeFolders(folder));
-  ZERO_RT_TRY(made.createText(kConfig, config.textWith(mainType(entries)), create));
   made.divide(entries, shardBytes);
+  made.nameShards();
   for (Shard &shard : made.shards)
     ZERO_RT_TRY(create(folder + shard.name, shard.file));
-  if (made.shards.size() > 1)
-    ZERO_RT_TRY(made.createText(kIndex, made.indexOf(entries), create));
-  return made.copyFiles(config, create);
+  if (made.shards.size() > 1) {
+    ZERO_RT_TRY(create(folder + kIndex, made.index));
+    ZERO_RT_TRY(made.index.write(made.indexOf(entries)));
+  }
+  ZERO_RT_TRY(made.copyFiles(config, create));
+  return made.createText(kConfig, config.textWith(mainType(entries)), create);
 }
 
 Status WeightsFolder::write(const std::vector<TensorEntry> &entries) {
@@ -176,44 +205,73 @@ Status WeightsFolder::write(const std::vector<TensorEntry> &entries) {
 }
 
 Status WeightsFolder::sync() {
-  for (OutputFile &text : texts)
-    ZERO_RT_TRY(text.sync());
+  for (Text &text : texts)
+    ZERO_RT_TRY(text.file.sync());
+  if (index.isOpen())
+    ZERO_RT_TRY(index.sync());
   for (Shard &shard : shards)
     ZERO_RT_TRY(shard.file.sync());
   return {};
 }
 
-/// Whether a file of this name has weights, or lists the files that do.
-static bool isOfWeights(const std::string &name) {
-  return name == kWeights || name == kIndex ||
-         (name.starts_with("model-") && name.ends_with(".safetensors") &&
-          name.find("-of-") != name.npos);
+/// Whether a file of this name is one of several with weights.
+static bool isShard(const std::string &name) {
+  return name.starts_with("model-") && name.ends_with(".safetensors") &&
+         name.find("-of-") != name.npos;
 }
 
+/// Removes the configuration of older weights if any of the files beside weights changes.
+Status WeightsFolder::withdraw() const {
+  const bool isSame = std::ranges::all_of(texts, [&](const Text &text) {
+    std::string found;
+    return isThere(folder + text.name) && readText(folder + text.name, found).ok() &&
+           found == text.content;
+  });
+  return isSame ? Status() : removeUnless(folder + kConfig, "");
+}
+
+static Status removeOlder(const std::string &path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    return fail(ZERO_RT_IO, "cannot remove older weights '%s': %s", escape(path).c_str(),
+                std::strerror(errno));
+  return {};
+}
+
+/// What names or replaces shards goes first.
 Status WeightsFolder::removeOlderWeights() const {
-  std::map<std::string, bool> written{{kIndex, shards.size() > 1}};
+  const bool isDivided = shards.size() > 1;
+  ZERO_RT_TRY(removeOlder(folder + (isDivided ? kWeights : kIndex)));
+  ZERO_RT_TRY(syncFolder(folder));
+  std::set<std::string> kept;
   for (const Shard &shard : shards)
-    written[shard.name] = true;
+    kept.insert(shard.name);
+  std::vector<std::string> older;
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename();
-    if (isOfWeights(name) && !written[name] && !fs::remove(it->path(), error) && error)
-      return fail(ZERO_RT_IO, "cannot remove older weights '%s': %s", escape(it->path()).c_str(),
-                  error.message().c_str());
-  }
-  return error ? fail(ZERO_RT_IO, "cannot list '%s': %s", escape(folder).c_str(),
-                      error.message().c_str())
-               : syncFolder(folder);
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (const std::string name = it->path().filename(); isShard(name) && !kept.contains(name))
+      older.push_back(it->path());
+  if (error)
+    return fail(ZERO_RT_IO, "cannot list '%s': %s", escape(folder).c_str(),
+                error.message().c_str());
+  for (const std::string &path : older)
+    ZERO_RT_TRY(removeOlder(path));
+  return syncFolder(folder);
 }
 
-/// All are on disk before the first one gets its name.
+/// All are on disk before the first one gets its name. One step replaces the older weights: the
+/// index gets its name, model.safetensors gets it, or the older model.safetensors, which is read
+/// before an index, is removed.
 Status WeightsFolder::commit() {
   ZERO_RT_TRY(sync());
+  ZERO_RT_TRY(withdraw());
   for (Shard &shard : shards)
     ZERO_RT_TRY(shard.file.commit());
-  for (OutputFile &text : texts)
-    ZERO_RT_TRY(text.commit());
-  return removeOlderWeights();
+  if (index.isOpen())
+    ZERO_RT_TRY(index.commit());
+  ZERO_RT_TRY(removeOlderWeights());
+  for (Text &text : texts)
+    ZERO_RT_TRY(text.file.commit());
+  return {};
 }
 
 } // namespace zero::rt

@@ -12,6 +12,11 @@ namespace zero::rt {
 /// Reads all of the file at `path`.
 Status readText(const std::string &path, std::string &text);
 
+/// Removes the file at `path`, if there is one, unless its content is `text`. Whoever publishes
+/// weights for a configuration takes an older one away first: a folder is then not loaded instead
+/// of weights of one run with the configuration of another.
+Status removeUnless(const std::string &path, const std::string &text);
+
 /// Whether the model at `path` is the configuration of a folder of Hugging Face.
 bool isFolderModel(const std::string &path);
 
@@ -36,7 +41,9 @@ private:
 /// A folder that from_pretrained() of transformers loads: the configuration of the folder that a
 /// model was read from, new weights in safetensors, and copies of the files of its tokenizer and
 /// of generation. Files of other names that the folder has stay; those of older weights, which
-/// would be loaded beside or instead of the new ones, are removed.
+/// would be loaded beside or instead of the new ones, are removed. A process that is killed leaves
+/// the older weights, the new ones, or, if the configuration is another one, a folder without
+/// config.json.
 class WeightsFolder {
 public:
   /// Creates the file of a path, unless it must not be written.
@@ -59,15 +66,22 @@ private:
     std::vector<size_t> entries;
     OutputFile file;
   };
-  Status createText(const std::string &name, const std::string &text, const Create &create);
+  struct Text {
+    std::string name, content;
+    OutputFile file;
+  };
+  Status createText(const std::string &name, std::string text, const Create &create);
   Status copyFiles(const FolderConfig &config, const Create &create);
   void divide(const std::vector<TensorEntry> &entries, uint64_t shardBytes);
+  void nameShards();
   std::string indexOf(const std::vector<TensorEntry> &entries) const;
+  Status withdraw() const;
   Status removeOlderWeights() const;
 
   std::string folder;
   std::vector<Shard> shards;
-  std::vector<OutputFile> texts; ///< the other files
+  OutputFile index;        ///< open if there are several shards
+  std::vector<Text> texts; ///< the other files, the configuration last
 };
 
 } // namespace zero::rt

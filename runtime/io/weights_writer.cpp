@@ -6,28 +6,16 @@
 #include "runtime/io/merge_adapters.h"
 #include "runtime/io/ort_checkpoint.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/support/adapter_names.h"
 #include "runtime/support/finite.h"
 #include "runtime/support/floats.h"
 
 namespace zero::rt {
 
-// The names of PEFT.
-static constexpr std::string_view kPrefix = "base_model.model.", kFirst = ".lora_A.weight",
-                                  kSecond = ".lora_B.weight";
+/// The max_shard_size of save_pretrained() of transformers.
+static constexpr uint64_t kShardBytes = 5'000'000'000;
 
 bool writesModel(const std::string &path) { return path.ends_with(".onnx"); }
-
-bool isOfAdapter(std::string_view name) {
-  return name.starts_with(kPrefix) && (name.ends_with(kFirst) || name.ends_with(kSecond));
-}
-
-std::string moduleOfAdapter(std::string_view name) {
-  if (!isOfAdapter(name) || !name.ends_with(kFirst))
-    return "";
-  name.remove_prefix(kPrefix.size());
-  name.remove_suffix(kFirst.size());
-  return std::string(name);
-}
 
 /// Creates the temporary of `path`, which must not be a file that the run reads.
 Status WeightsWriter::createOutput(const std::string &path, OutputFile &output) const {
@@ -68,14 +56,16 @@ Status WeightsWriter::createAdapter(const std::string &path) {
                 "of a file",
                 escape(path).c_str());
   ZERO_RT_TRY(makeFolders(path));
-  ZERO_RT_TRY(createOutput(path + "adapter_config.json", data));
+  adapterConfig = path + "adapter_config.json";
+  ZERO_RT_TRY(createOutput(adapterConfig, data));
   return createOutput(path + "adapter_model.safetensors", file);
 }
 
 Status WeightsWriter::createFolder(const std::string &path,
                                    const std::vector<TensorEntry> &entries) {
   auto create = [&](const std::string &name, OutputFile &made) { return createOutput(name, made); };
-  return WeightsFolder::create(path, config, entries, form.shardBytes, create, folder);
+  const uint64_t shardBytes = form.shardBytes ? form.shardBytes : kShardBytes;
+  return WeightsFolder::create(path, config, entries, shardBytes, create, folder);
 }
 
 Status WeightsWriter::readConfig(const std::string &path) {
@@ -230,6 +220,13 @@ Status WeightsWriter::sync() {
 Status WeightsWriter::commit() {
   if (format == Format::Folder)
     return folder.commit();
+  if (format == Format::Adapter) {
+    ZERO_RT_TRY(data.sync());
+    ZERO_RT_TRY(file.sync());
+    ZERO_RT_TRY(removeUnless(adapterConfig, origin.adapterConfig));
+    ZERO_RT_TRY(file.commit());
+    return data.commit();
+  }
   if (data.isOpen())
     ZERO_RT_TRY(data.commit());
   return file.commit();

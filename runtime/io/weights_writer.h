@@ -22,7 +22,8 @@ struct WeightsOrigin {
 
 /// How weights are written, where their format leaves it open.
 struct WeightsForm {
-  uint64_t shardBytes = 5'000'000'000; ///< of a file of a folder: what transformers has
+  /// Of a file of a folder. 0: what transformers has.
+  uint64_t shardBytes = 0;
   /// Of elements. ZERO_RT_NO_DTYPE: in a folder, as in the folder of the model; else, as the
   /// program stores them.
   DType dtype = ZERO_RT_NO_DTYPE;
@@ -32,10 +33,6 @@ struct WeightsForm {
 
 /// Whether a file of weights with this name is a model.
 bool writesModel(const std::string &path);
-/// Whether a tensor has the name of a matrix of an adapter.
-bool isOfAdapter(std::string_view name);
-/// The module to which the tensor `name`, the first matrix of an adapter, belongs; else empty.
-std::string moduleOfAdapter(std::string_view name);
 
 /// Writes weights in the format that the name of the file says:
 /// - .safetensors;
@@ -63,6 +60,8 @@ public:
   /// Flushes to disk, so that errors occur before any file is renamed.
   Status sync();
   Status commit();
+  /// Whether it writes a folder whose weights may be in several files.
+  bool mayDivide() const { return format == Format::Folder; }
 
 private:
   enum class Format { Safetensors, Onnx, OrtCheckpoint, Adapter, Folder, Gguf };
@@ -79,7 +78,7 @@ private:
   Status writeChecked(const std::vector<TensorEntry> &entries);
 
   Format format = Format::Safetensors;
-  std::string dataName;
+  std::string dataName, adapterConfig; ///< of external data, and the path of a configuration
   WeightsOrigin origin;
   WeightsForm form;
   OnnxModel model;

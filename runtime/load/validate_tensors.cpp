@@ -30,6 +30,9 @@ public:
     for (const proto::Tensor &tensor : program.tensors())
       if (tensor.master())
         ZERO_RT_TRY(checkMaster(tensor));
+    for (const proto::Tensor &tensor : program.tensors())
+      if (tensor.init().has_norms())
+        ZERO_RT_TRY(checkNorms(tensor));
     ZERO_RT_TRY(checkCodes());
     return checkGradients();
   }
@@ -138,6 +141,8 @@ private:
     const proto::Init &init = tensor.init();
     if (init.source_case() == proto::Init::kSplat || init.required())
       return {};
+    if (init.has_norms())
+      return {}; // see checkNorms()
     if (init.has_random())
       return isConvertible(ZERO_RT_F64, own.dtype)
                  ? Status()
@@ -163,6 +168,21 @@ private:
       return badTable("tensor", tensor.name(), "its initial values are in no file");
     if (!inFile && !isWithin(range.offset(), bytes, dataBytes))
       return badTable("tensor", tensor.name(), "its initial values lie outside the data section");
+    return {};
+  }
+
+  /// `tensor` begins as the norms of the rows or columns of a parameter.
+  Status checkNorms(const proto::Tensor &tensor) {
+    const auto it = parameters.find(tensor.init().norms().of());
+    if (it == parameters.end() || it->second->init().has_norms())
+      return badTable("tensor", tensor.name(), "it begins as the norms of no parameter");
+    const ValueType of = valueTypeOf(*it->second);
+    const uint64_t count = elementsOf(tensor.shape());
+    uint64_t all;
+    if (!countElements(of.shape, all) || count == 0 || all % count != 0 ||
+        !isConvertible(of.dtype, ZERO_RT_F32) ||
+        !isConvertible(ZERO_RT_F32, toDType(tensor.dtype())) || isCoded(tensor))
+      return badTable("tensor", tensor.name(), "it does not fit the norms with which it begins");
     return {};
   }
 

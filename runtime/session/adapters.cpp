@@ -3,7 +3,7 @@
 #include "runtime/session/adapters.h"
 
 #include "runtime/format/tables.h"
-#include "runtime/io/weights_writer.h"
+#include "runtime/support/adapter_names.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/json_writer.h"
 
@@ -70,6 +70,7 @@ std::string adapterConfigOf(const proto::Program &program) {
             json.value(target);
         });
         json.key("task_type").null();
+        json.member("use_dora", settings["dora"] == "true");
         json.member("use_rslora", settings["rslora"] == "true");
       },
       JsonWriter::Lines);

@@ -2,8 +2,8 @@
 
 #include "runtime/session/session_weights.h"
 
-#include "runtime/format/coded_parameter.h"
 #include "runtime/format/codes.h"
+#include "runtime/format/norms.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/session/adapters.h"
 #include "runtime/session/collect.h"
@@ -13,6 +13,7 @@
 #include "runtime/support/problems.h"
 
 #include <cstring>
+#include <map>
 
 namespace zero::rt {
 
@@ -184,9 +185,42 @@ Status SessionWeights::take(const WeightsFile &file, const std::string &who, boo
     ranks.meter().add(bytesOf(value));
     awaited.erase(tensor->name());
   }
+  ZERO_RT_TRY(takeNorms(plan));
   ranks.meter().end();
   result = {plan.taken.size(), plan.missing, plan.unknown};
   next = plan.remark.empty() ? "" : "weights: left out " + plan.remark;
+  return {};
+}
+
+/// Gives tensors that begin as norms of a parameter those of its new values, unless they have got
+/// values of their own.
+Status SessionWeights::takeNorms(const WeightsPlan &plan) {
+  std::map<std::string, const WeightsFile::Get *> taken;
+  for (const auto &[tensor, get] : plan.taken)
+    taken[tensor->name()] = &get;
+  for (const proto::Tensor &tensor : tables().tensors()) {
+    if (!tensor.init().has_norms() || tensor.master() || taken.contains(tensor.name()))
+      continue;
+    const auto of = taken.find(tensor.init().norms().of());
+    if (of == taken.end())
+      continue;
+    Array array;
+    ZERO_RT_TRY((*of->second)(array));
+    const MakeElements elements = elementsAs(array, ZERO_RT_F32);
+    std::vector<float> norms(elementsOf(tensor.shape()));
+    ZERO_RT_TRY(findNorms(
+        tables(), tensor,
+        [&](uint64_t begin, uint64_t count, float *target) {
+          elements(begin, count, reinterpret_cast<char *>(target));
+          return Status();
+        },
+        0, norms));
+    const proto::Tensor &value = program().valueOf(tensor);
+    auto make = [&](uint64_t begin, uint64_t count, char *target) {
+      std::memcpy(target, &norms[begin], count * sizeof(float));
+    };
+    ZERO_RT_TRY(writeWhole(value, convert(make, ZERO_RT_F32, toDType(value.dtype()))));
+  }
   return {};
 }
 

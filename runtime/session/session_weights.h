@@ -12,6 +12,8 @@
 
 namespace zero::rt {
 
+struct WeightsPlan;
+
 /// Full values of a program's tensors, which can be read, replaced by those of a file, and written
 /// to one.
 class SessionWeights {
@@ -38,6 +40,7 @@ public:
 private:
   Status take(const WeightsFile &file, const std::string &who, bool partial,
               zero_rt_load_result &result);
+  Status takeNorms(const WeightsPlan &plan);
   Status writeWhole(const proto::Tensor &tensor, const MakeElements &make);
   Status readStored(int index, const ValueRange &range, void *destination) const;
   Status decode(int index, uint64_t begin, uint64_t count, std::vector<float> &elements) const;

@@ -3,7 +3,7 @@
 #include "runtime/session/weights.h"
 
 #include "runtime/io/tensor_entry.h"
-#include "runtime/io/weights_writer.h"
+#include "runtime/support/adapter_names.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/problems.h"
 

@@ -172,6 +172,8 @@ def check_failures(checks, folders, data):
              f"--weights={out}/model.safetensors"),
             ("a graph", ["not made from a .onnx file"], f"--save={out}/model.onnx"),
             ("no size", ["--shard-bytes", "got '0'"], f"--save={out}/", "--shard-bytes=0"),
+            ("no folder", ["--shard-bytes has no effect", "--save=DIR/"],
+             f"--save={out}.safetensors", "--shard-bytes=6kB"),
             ("no type", ["--save-precision", "fp32", "fp16"], f"--save={out}/",
              "--save-precision=int8"),
             ("nothing to merge", ["--merge-lora", "--lora"], f"--save={out}/", "--merge-lora")]:

@@ -5,6 +5,7 @@ usage: check_lora_compiler.py DATA WORK
 """
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -17,9 +18,9 @@ TRAIN = ["--optimizer=adamw", f"--lr={lora_cases.LR}", f"--weight-decay={lora_ca
 
 
 def lora_flags(case):
-    _, targets, rank, alpha, stabilized, _, precision = lora_cases.CASES[case]
+    _, targets, rank, alpha, stabilized, _, precision, dora = lora_cases.CASES[case]
     return [f"--lora={','.join(targets)}", f"--lora-rank={rank}", f"--lora-alpha={alpha}",
-            *(["--rslora"] if stabilized else []),
+            *(["--rslora"] if stabilized else []), *(["--dora"] if dora else []),
             *([f"--frozen-precision={precision}"] if precision else [])]
 
 
@@ -33,7 +34,7 @@ def check_case(checks, case, graph, truth):
     shapes = [line.split(" ") for line in truth[f"{case}.names"]]
     initial, folder = graph.work / f"{case}.npz", graph.work / f"{case}-adapter"
     np.savez(initial, **{name: lora_cases.initial(name, tuple(map(int, shape.split("x"))), deviation)
-                         for name, shape in shapes})
+                         for name, shape in shapes if lora_cases.is_drawn(name)})
     plans = [(s, r) for s in range(4) for r in (1, 2)] if case in ("llama", "nf4") else [(0, 1),
                                                                                          (3, 2)]
     first = None
@@ -55,15 +56,15 @@ def check_case(checks, case, graph, truth):
 
 def check_folder(checks, label, case, folder, result, truth):
     """The folder has PEFT's names and shapes, the trained values, and the settings."""
-    _, targets, rank, alpha, stabilized, _, _ = lora_cases.CASES[case]
+    _, targets, rank, alpha, stabilized, _, _, dora = lora_cases.CASES[case]
     saved = read_safetensors(folder / "adapter_model.safetensors")
     checks.that(names_of(saved) == list(truth[f"{case}.names"]), f"{label}: saves {names_of(saved)}")
     for name, value in saved.items():
         checks.that(np.array_equal(value, result.weights[name]), f"{label}: another {name}")
     config = json.loads((folder / "adapter_config.json").read_text())
     expected = {"peft_type": "LORA", "r": rank, "lora_alpha": alpha, "lora_dropout": 0,
-                "target_modules": sorted(targets), "use_rslora": stabilized, "bias": "none",
-                "fan_in_fan_out": case == "gpt2"}
+                "target_modules": sorted(targets), "use_rslora": stabilized, "use_dora": dora,
+                "bias": "none", "fan_in_fan_out": "gpt2" in case}
     for key, value in expected.items():
         checks.that(config[key] == value, f"{label}: {key} is {config[key]}")
 
@@ -107,6 +108,53 @@ def check_options(checks, graph):
     checks.that(changed and all("norm" in n for n in changed), f"{changed} have changed")
     check_refused(checks, "a folder with norms", ["trains nothing else"], "zero-run", more,
                   graph.data_flag, "--steps=1", "--quiet", f"--save={graph.work}/norms/")
+
+
+def check_norms(checks, label, weights, base, times=1):
+    """Magnitudes are norms of the matrices of `base`."""
+    suffix = ".lora_magnitude_vector"
+    found = {n: v for n, v in weights.items() if n.endswith(suffix)}
+    checks.that(found, f"{label}: no magnitudes")
+    for name, value in found.items():
+        matrix = base[name.removeprefix("base_model.model.").removesuffix(suffix) + ".weight"]
+        expected = times * np.linalg.norm(matrix.astype(np.float64), axis=1)
+        checks.that(np.allclose(value, expected, rtol=1e-6), f"{label}: another {name}")
+
+
+def check_magnitudes(checks, graph):
+    """How magnitudes begin, also with the weights of another base; tiers, 16 bits, dropout, resume."""
+    flags, frozen = [*TRAIN, *lora_flags("dora")], graph.initializers()
+    begun = graph.run(graph.compile(2, 2, *flags), 1, "--lr=0", has_gradients=False)
+    check_norms(checks, "of the model", begun.weights, frozen)
+    half = graph.run(graph.compile(3, 2, *flags, "--frozen-precision=bf16"), 1, "--lr=0",
+                     has_gradients=False)
+    check_norms(checks, "of 16 bits", half.weights, half.weights)
+    executable = graph.compile(3, 2, *flags)
+    base, state = graph.work / "doubled.npz", graph.work / "state"
+    np.savez(base, **{n: 2 * v for n, v in begun.weights.items() if ".lora_" not in n})
+    doubled = graph.run(executable, 1, "--lr=0", f"--weights={base}", has_gradients=False)
+    check_norms(checks, "of --weights", doubled.weights, frozen, 2)
+    plain = graph.run(executable, 4)
+    checks.that(any(np.any(plain.weights[n] != begun.weights[n]) for n in begun.weights
+                    if n.endswith("vector")), "magnitudes are not trained")
+    for label, more in (("host", ["--offload-params=host", "--offload-optimizer=host"]),
+                        ("nvme", ["--offload-params=nvme"]), ("buckets", ["--bucket-bytes=999"])):
+        place = [f"--nvme-dir={graph.work}"] if label == "nvme" else []
+        other = graph.run(graph.compile(3, 2, *flags, *more), 4, *place, has_gradients=False)
+        checks.that(other.same_bits(plain), f"magnitudes on {label}: other bits")
+    executable = graph.compile(3, 2, *flags)
+    shutil.rmtree(state, ignore_errors=True)
+    graph.run(executable, 2, f"--save-state={state}")
+    resumed = graph.run(executable, 4, f"--resume={state}", has_gradients=False)
+    checks.that(all(np.array_equal(v, plain.weights[n]) for n, v in resumed.weights.items()),
+                "magnitudes: a resumed run differs")
+    dropped = [graph.run(graph.compile(s, 2, *flags, "--lora-dropout=0.5"), 4) for s in (0, 3)]
+    checks.that(dropped[0].same_bits(dropped[1]), "dropout of magnitudes: other bits at stage 3")
+    checks.that(np.allclose(dropped[0].losses, plain.losses, rtol=0.02) and
+                not np.allclose(dropped[0].losses[1:], plain.losses[1:], rtol=1e-7),
+                f"dropout of magnitudes: {dropped[0].losses}, {plain.losses}")
+    halves = graph.run(graph.compile(3, 2, *flags, "--precision=bf16"), 4)
+    checks.that(np.max(np.abs(halves.losses / plain.losses - 1)) < 1e-2, f"bf16: {halves.losses}")
 
 
 def check_programs(checks, data, work):
@@ -157,6 +205,7 @@ def check_errors(checks, graph):
             ("an embedding", ["embed_tokens.weight', an embedding"], "--lora=embed_tokens"),
             ("a norm", ["matches no parameter that is the matrix"], "--lora=input_layernorm"),
             ("no adapter", ["--lora-rank", "expected --lora"], "--lora-rank=4"),
+            ("magnitudes of no adapter", ["--dora", "expected --lora"], "--dora"),
             ("a rank of 0", ["at least 1"], "--lora=q_proj", "--lora-rank=0"),
             ("a dropout of 1", ["from 0 to below 1"], "--lora=q_proj", "--lora-dropout=1"),
             ("a wrong word", ["kaiming-uniform", "gaussian"], "--lora=q_proj", "--lora-init=zero"),
@@ -181,6 +230,7 @@ def main():
     check_initial(checks, graphs["llama-tiny"])
     check_options(checks, graphs["llama-tiny"])
     check_weights(checks, graphs["llama-tiny"])
+    check_magnitudes(checks, graphs["llama-tiny"])
     check_programs(checks, data, work)
     check_errors(checks, graphs["llama-tiny"])
     checks.finish()

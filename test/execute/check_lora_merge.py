@@ -28,6 +28,9 @@ FOLDERS = {
     "phi3": ("f32", "qkv_proj,gate_up_proj", ["--freeze-all-but=*norm*"], False),
     "mistral": ("f32", "q_proj", ["--frozen-precision=nf4"], False),
     "qwen2": ("f32", "q_proj", ["--frozen-precision=bf16"], False),
+    "qwen3": ("bf16", "q_proj,down_proj", ["--dora", "--zero-stage=3", "--shape=1x12", "--ranks=2"],
+              False),
+    "llama-tied": ("f32", "*_proj.weight", ["--dora", "--frozen-precision=nf4"], False),
 }
 
 LR = {"granite": 40}  # whose logits are small
@@ -41,7 +44,13 @@ def merged(weights, scale, is_inputs_first):
             continue
         module = name.removeprefix(PREFIX).removesuffix(".lora_A.weight")
         change = scale * (weights[name.replace("_A.", "_B.")] @ weights[name])
-        made[f"{module}.weight"] += change.T if is_inputs_first else change
+        whole = made[f"{module}.weight"] + (change.T if is_inputs_first else change)
+        magnitude = weights.get(name.replace(".lora_A.weight", ".lora_magnitude_vector"))
+        if magnitude is not None:
+            norms = np.linalg.norm(whole.astype(np.float64), axis=0 if is_inputs_first else 1)
+            ratio = (magnitude / norms).astype(np.float32)
+            whole = whole * (ratio if is_inputs_first else ratio[:, None])
+        made[f"{module}.weight"] = whole
     return made
 
 
@@ -100,10 +109,10 @@ def check_folder(checks, truth, work, case):
         check_refused(checks, "adapters and norms", ["--merge-lora"], *run, f"--save={source}/no/")
 
 
-def check_graph(checks, data, work, name, targets, is_inputs_first):
+def check_graph(checks, data, work, name, targets, is_inputs_first, *flags):
     """The .onnx file of a graph, which has no place for adapters."""
     graph = Graph(data, name, work / name)
-    executable = graph.compile(3, 2, *TRAIN, "--lr=0.5", f"--lora={targets}")
+    executable = graph.compile(3, 2, *TRAIN, "--lr=0.5", f"--lora={targets}", *flags)
     trained = graph.run(executable, 4)
     plain = graph.run(executable, 3)
     out = graph.work / "merged"
@@ -128,6 +137,7 @@ def main():
         check_folder(checks, truth, work, case)
     check_graph(checks, graphs, work, "llama-tiny", "q_proj,gate_proj", False)
     check_graph(checks, graphs, work, "gpt2-tiny", "c_attn,c_proj", True)
+    check_graph(checks, graphs, work, "gpt2-tiny", "c_attn,c_proj", True, "--dora")
     checks.finish()
 
 

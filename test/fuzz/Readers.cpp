@@ -63,6 +63,53 @@ static rt::ArrayFile arrayFile(const std::string &path, const std::string &exten
   return file;
 }
 
+/// The files of a folder of tokens, in the order in which a case has them, each after its size.
+static constexpr const char *kDocumentFiles[] = {"tokens.json", "starts.bin", "ids.bin",
+                                                 "mask.bin"};
+
+static std::vector<std::string> splitFiles(const std::string &bytes) {
+  std::vector<std::string> files;
+  size_t at = 0;
+  for (size_t i = 0; i < std::size(kDocumentFiles); ++i) {
+    uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + at, std::min(sizeof(size), bytes.size() - at));
+    at = std::min(at + sizeof(size), bytes.size());
+    files.push_back(bytes.substr(at, size));
+    at += files.back().size();
+  }
+  return files;
+}
+
+static std::string joinFiles(const std::vector<std::string> &files) {
+  std::string bytes;
+  for (const std::string &file : files) {
+    const uint64_t size = file.size();
+    bytes.append(reinterpret_cast<const char *>(&size), sizeof(size)).append(file);
+  }
+  return bytes;
+}
+
+/// Reads rows of the documents in `folder`, packed and as long as `options` says.
+static rt::Status readDocuments(const std::string &folder, Random &options) {
+  const std::vector<uint64_t> shape{1 + options.below(4), options.below(20)};
+  const DType type = options.oneIn(3) ? options.pick(kTypes) : ZERO_RT_I64;
+  rt::DataSet set({{"input_ids", type, shape}, {"labels", type, shape}, {"positions", type, shape}},
+                  {1 + options.below(3), 1});
+  static constexpr rt::Packing kPackings[] = {rt::Packing::Off, rt::Packing::Documents,
+                                              rt::Packing::Stream};
+  set.pack(options.pick(kPackings));
+  if (options.oneIn(2))
+    set.shuffle(7);
+  for (const char *input : {"input_ids", "labels", "positions"})
+    ZERO_RT_TRY(set.bindFile(input, {folder, "", ZERO_RT_NO_DTYPE, 0, 0}));
+  ZERO_RT_TRY(set.prepare());
+  std::vector<uint8_t> batch(shape[0] * shape[1] * rt::sizeOf(type));
+  for (uint64_t step = 0; step < kSteps; ++step)
+    for (size_t input = 0; input < 3; ++input)
+      set.read(input, step, 0, 0, batch.data());
+  return {};
+}
+
 /// Opens a file of weights and touches every byte of every tensor.
 static rt::Status readWeights(const std::string &path) {
   rt::WeightsFile file;
@@ -111,8 +158,8 @@ namespace {
 class ReadersTarget : public Target {
 public:
   const char *summary() const override {
-    return "Mutates .npy, .npz, raw and .zexe files, and files of weights (.weights), and reads "
-           "them as the runtime does.";
+    return "Mutates .npy, .npz, raw and .zexe files, files of weights (.weights) and folders of "
+           "tokens (.tokens), and reads them as the runtime does.";
   }
 
   void prepare(const std::string &folder) override { scratch = folder; }
@@ -129,6 +176,8 @@ public:
       return mutateExecutable(random.pick(executables), random);
     Case made = random.pick(data);
     made.options = random.below(1024);
+    if (made.extension == "tokens")
+      return mutateDocuments(made, random);
     // Most errors are in headers.
     std::string head = made.bytes.substr(0, 128), rest = made.bytes.substr(head.size());
     if (random.oneIn(2)) {
@@ -144,7 +193,13 @@ public:
     const std::string path = folder + "/input." + input.extension;
     writeFile(path, input.bytes);
     Random options(input.options);
-    const rt::Status status = input.extension == "zexe" ? readProgram(path)
+    if (input.extension == "tokens") {
+      const std::vector<std::string> files = splitFiles(input.bytes);
+      for (size_t i = 0; i < files.size(); ++i)
+        writeFile(folder + "/" + kDocumentFiles[i], files[i]);
+    }
+    const rt::Status status = input.extension == "zexe"     ? readProgram(path)
+                              : input.extension == "tokens" ? readDocuments(folder, options)
                               : input.extension == "weights"
                                   ? readWeights(path)
                                   : readBatches(arrayFile(path, input.extension, options), options);
@@ -155,6 +210,18 @@ public:
   }
 
 private:
+  /// Mutates one or two of the files.
+  static Case mutateDocuments(Case made, Random &random) {
+    std::vector<std::string> files = splitFiles(made.bytes);
+    for (size_t i = 0, count = 1 + random.below(2); i < count; ++i)
+      if (const size_t chosen = random.below(files.size()); chosen == 0)
+        mutateText(files[chosen], random);
+      else
+        mutateBytes(files[chosen], random);
+    made.bytes = joinFiles(files);
+    return made;
+  }
+
   /// Mutates one case in three as bytes, and corrects the checksum in one of three of these.
   /// Mutates fields of the tables in the others.
   Case mutateExecutable(Case made, Random &random) {

@@ -1,7 +1,7 @@
 """zero.finetune() and `python -m zero finetune`: from a folder to a folder.
 
 usage: check_finetune.py DATA WORK
-       check_finetune.py --signal NUMBER STEP MODEL CORPUS OUT      (a run that signals itself)
+       check_finetune.py --signal NUMBER STEP PACK MODEL CORPUS OUT     (a run that signals itself)
 """
 
 import json
@@ -49,7 +49,7 @@ def check_plan(checks, model, corpus, work):
     text = run_tool(*FINETUNE, model, corpus, f"--out={out}", "--dry-run")
     for word in ("81 documents", "4 held out", "--method=full", "learns most", "--lr=5e-05",
                  "--epochs=3", "Alpaca", "--batch=16", "memory of the process: at most",
-                 "optimizer state", "time: ", "by the compiler's estimate",
+                 "rows: 81 of ", "a document each", "optimizer state", "time: ", "by the compiler's estimate",
                  "written to the drive: ", "1 checkpoint of at most"):
         checks.that(word in text, f"'{word}' is not in the plan:\n{text}")
     left = {path.name for path in (out / "training").iterdir()}
@@ -75,7 +75,7 @@ def check_run(checks, model, corpus, work):
     chosen = {name: value for name, value, _ in record["choices"]}
     log = work / "log.jsonl"
     run_tool("zero-run", out / "training/model.zexe", f"--data={out / 'training/tokens/train'}",
-             f"--shuffle={chosen['seed']}", "--steps=12", f"--log={log}", "--threads-per-rank=1")
+             f"--shuffle={chosen['seed']}", f"--pack={chosen['pack']}", "--steps=12", f"--log={log}", "--threads-per-rank=1")
     beside = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
     checks.that(np.array_equal(np.float32(losses), np.float32(beside)),
                 f"losses {losses}, by zero-run {beside}")
@@ -123,13 +123,18 @@ def check_split(checks, run):
                 held_out(3, 0.99, 0).sum() == 2, "small splits")
 
 
+def signalled(number, step, pack, *places):
+    """A run that sends itself a signal after a step."""
+    return subprocess.run([sys.executable, __file__, "--signal", str(int(number)), str(step), pack,
+                           *places], capture_output=True, text=True)
+
+
 def check_interruptions(checks, model, corpus, work, whole):
     """A killed and an interrupted run continue with the same bits."""
     for number, step, code in ((signal.SIGKILL, 7, -9), (signal.SIGINT, 7, 130),
                                (signal.SIGTERM, 7, 143)):
         out = work / f"signal{number}"
-        done = subprocess.run([sys.executable, __file__, "--signal", str(int(number)), str(step),
-                               model, corpus, out], capture_output=True, text=True)
+        done = signalled(number, step, "off", model, corpus, out)
         checks.that(done.returncode == code, f"{number}: {done.returncode}: {done.stderr}")
         steps = sorted(path.name for path in (out / "training/state").glob("step-*"))[-1]
         # Killed before the checkpoint after step 8; interrupted after it.
@@ -138,9 +143,70 @@ def check_interruptions(checks, model, corpus, work, whole):
             checks.that("interrupted after 8 of 12 steps; the same command continues"
                         in done.stderr, done.stderr)
         refused(checks, ["other settings", "--lr was --lr=0.01, and is --lr=0.02"], model, corpus,
-                out, **{**SETTINGS, "lr": 0.02})
-        run_tool(*FINETUNE, model, corpus, f"--out={out}", *FLAGS, "--save-every=3")
+                out, **{**SETTINGS, "pack": "off", "lr": 0.02})
+        run_tool(*FINETUNE, model, corpus, f"--out={out}", *FLAGS, "--pack=off", "--save-every=3")
         checks.that(same_run(out, whole), f"a run after signal {number} differs")
+
+
+def check_packing(checks, model, text, work):
+    """Documents that share rows: the same losses as a row for each, in fewer rows."""
+    corpus = work / "short.jsonl"
+    parts = [part for part in text.read_text().split("\n\n") if len(part) > 160][:120]
+    corpus.write_text("".join(json.dumps({"text": part[:8 + 9 * (i % 14)]}) + "\n"
+                              for i, part in enumerate(parts)))
+    settings = {"method": "full", "lr": 1e-2, "epochs": 2, "eval_every": 1, "quiet": True,
+                "threads_per_rank": 1, "machine": "cpu"}
+    usual = zero.finetune(model, corpus, work / "usual", dry_run=True, **settings)
+    rows = usual.rows
+    checks.that(rows.pack == "documents" and "saves" in usual.choices["pack"].why and
+                rows.tokens == usual.train["tokens"] > 0.8 * rows.count * rows.width and
+                usual.steps == rows.count // usual.choices.value("batch") * 2, str(usual))
+    for word in ("--pack=documents", f"rows: {rows.count} of {rows.width} tokens", "% full"):
+        checks.that(word in str(usual), f"'{word}' is not in the plan:\n{usual}")
+    halved = zero.finetune(model, corpus, work / "halved", dry_run=True, ranks=2, micro_batches=2,
+                           **settings)
+    checks.that(halved.rows.pack == "documents" and halved.choices.value("batch") % 4 == 0 and
+                halved.choices["batch"].why != "given", str(halved))
+    kept = zero.finetune(model, corpus, work / "kept", dry_run=True, in_order=True, **settings)
+    checks.that(kept.rows.pack == "off" and "order" in kept.choices["pack"].why, str(kept))
+    runs = {}
+    for pack in ("off", "documents", "stream"):
+        plan = zero.finetune(model, corpus, work / pack, dry_run=True, pack=pack, **settings)
+        runs[pack] = zero.finetune(model, corpus, work / pack, pack=pack, overwrite=True,
+                                   batch=plan.rows.count, **settings)
+        checks.that(len(runs[pack].losses) == 2, f"{pack}: {runs[pack]}")
+    # All documents are one batch: a token that sees another document would change its loss.
+    for each in ("losses", "evaluations"):
+        alone, packed, cut = (np.array([np.ravel(value)[-1] for value in getattr(run, each)])
+                              for run in runs.values())
+        checks.that(np.allclose(alone, packed, rtol=1e-5), f"{each}: {alone}, packed {packed}")
+        checks.that(np.abs(alone / cut - 1).max() > 1e-5, f"{each} of a stream: {cut}, {alone}")
+    check_packed_resume(checks, model, corpus, work)
+
+
+def check_packed_resume(checks, model, corpus, work):
+    """A packed run that is killed continues with the same bits, which YAML and zero-run have."""
+    packed = {**SETTINGS, "batch": 2, "pack": "documents"}
+    whole, killed = work / "packed", work / "packed-killed"
+    zero.finetune(model, corpus, whole, quiet=True, **packed)
+    done = signalled(signal.SIGKILL, 7, "documents", model, corpus, killed)
+    checks.that(done.returncode == -9 and not (killed / "adapter_model.safetensors").exists(),
+                f"{done.returncode}: {done.stderr}")
+    refused(checks, ["--pack was --pack=documents, and is not given"], model, corpus, killed,
+            **{**SETTINGS, "batch": 2})
+    zero.finetune(model, corpus, killed, quiet=True, **packed)
+    checks.that(same_run(killed, whole), "a packed run that was killed differs")
+    config = work / "packed.yaml"
+    config.write_text("".join(f"{name}: {value}\n" for name, value in packed.items()))
+    zero.finetune(model, corpus, work / "packed-yaml", config=config, quiet=True)
+    checks.that(same_run(work / "packed-yaml", whole), "YAML packs otherwise")
+    log = work / "packed.jsonl"
+    run_tool("zero-run", whole / "training/model.zexe", f"--data={whole / 'training/tokens/train'}",
+             "--shuffle=0", "--pack=documents", "--steps=12", f"--log={log}",
+             "--threads-per-rank=1")
+    beside = [json.loads(line)["loss"] for line in log.read_text().splitlines()]
+    checks.that(np.array_equal(np.float32(losses_of(whole)), np.float32(beside)),
+                f"losses {losses_of(whole)}, by zero-run {beside}")
 
 
 def check_ways(checks, model, corpus, work, whole):
@@ -256,14 +322,15 @@ def check_errors(checks, model, corpus, work):
         checks.that("did you mean 'epochs'?" in str(error), f"{error}")
 
 
-def run_with_signal(number, step, *arguments):
+def run_with_signal(number, step, pack, *arguments):
     """A run that sends itself a signal after a step."""
     def send(session, result):
         if result.step == int(step):
             os.kill(os.getpid(), int(number))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # lit ignores it
     try:
-        zero.finetune(*arguments, callbacks=[send], **SETTINGS)
+        packed = {"batch": 2} if pack == "documents" else {}
+        zero.finetune(*arguments, callbacks=[send], **{**SETTINGS, **packed, "pack": pack})
     except KeyboardInterrupt as error:
         sys.stderr.write(str(error))
         sys.exit(128 + error.signal)
@@ -282,6 +349,7 @@ def main():
     check_full(checks, model, corpus, work)
     check_split(checks, whole)
     check_interruptions(checks, model, corpus, work, whole)
+    check_packing(checks, model, text, work)
     check_ways(checks, model, corpus, work, whole)
     check_best(checks, model, corpus, work)
     check_methods(checks, model, corpus, work)

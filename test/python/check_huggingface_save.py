@@ -137,6 +137,9 @@ def main():
     check_merged(checks, work, "llama", torch.float32, "--lora=q_proj,v_proj,down_proj")
     check_merged(checks, work, "qwen3", torch.bfloat16, "--lora=q_proj,o_proj", "--rslora")
     check_merged(checks, work, "gpt2-untied", torch.float32, "--lora=attn.c_proj")
+    check_merged(checks, work, "smollm3", torch.float32, "--lora=q_proj,down_proj", "--dora")
+    check_merged(checks, work, "granite", torch.bfloat16, "--lora=q_proj", "--dora", "--rslora")
+    check_merged(checks, work, "gpt2", torch.float32, "--lora=c_attn,c_proj", "--dora")
     for case in ("llama", "mistral", "qwen2", "qwen3"):
         check_gguf(checks, work, case)
     checks.finish()

@@ -121,7 +121,9 @@ def check_compiled(checks):
     batch = make_batch()
     for label, kind, flags in (
             ("compiled", "llama", ["--lora=*.layers.1.*_proj,q_proj", "--rslora"]),
-            ("compiled-gpt2", "gpt2", ["--lora=c_attn,mlp.c_fc", "--lora-alpha=4"])):
+            ("compiled-gpt2", "gpt2", ["--lora=c_attn,mlp.c_fc", "--lora-alpha=4"]),
+            ("compiled-dora", "llama", ["--lora=q_proj,*.layers.1.mlp.*", "--dora"]),
+            ("compiled-dora-gpt2", "gpt2", ["--lora=c_attn,c_proj", "--dora", "--rslora"])):
         export, folder = zero.export(make_base(kind), batch, path=WORK / f"{label}.onnx"), WORK / label
         flags = [*flags, "--lora-rank=4", "--zero-stage=3"]
         losses, weights = zero_trains(export, batch, *flags, f"--save={folder}/")

@@ -49,15 +49,17 @@ def round_base(trained, precision):
 
 
 def adapted(case):
-    graph, targets, rank, alpha, stabilized, deviation, precision = lora_cases.CASES[case]
+    graph, targets, rank, alpha, stabilized, deviation, precision, dora = lora_cases.CASES[case]
     trained = Trained(graph.split("-")[0], graph)
     if precision:
         round_base(trained, precision)
     config = peft.LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=0.0, target_modules=targets,
-                             use_rslora=stabilized, fan_in_fan_out=graph.startswith("gpt2"))
+                             use_rslora=stabilized, use_dora=dora,
+                             fan_in_fan_out=graph.startswith("gpt2"))
     model = peft.get_peft_model(Wrapped(trained.model), config).train()
     for key, value in peft.get_peft_model_state_dict(model).items():
-        value.copy_(torch.from_numpy(lora_cases.initial(key, tuple(value.shape), deviation)))
+        if lora_cases.is_drawn(key):
+            value.copy_(torch.from_numpy(lora_cases.initial(key, tuple(value.shape), deviation)))
     return model, graph
 
 

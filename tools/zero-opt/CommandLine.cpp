@@ -28,7 +28,7 @@ static bool isProgram(StringRef path) {
 static bool isModel(const OptArguments &arguments, StringRef argument) {
   if (argument.starts_with("-"))
     return false;
-  const Frontend *frontend = findFrontend(argument);
+  const Frontend *frontend = findFrontend(modelFile(argument));
   if (!frontend || frontend->name != "mlir")
     return frontend;
   return (arguments.runsPhases || !arguments.model.frontendFlags.empty()) && isProgram(argument);

@@ -82,7 +82,8 @@ static Status weightsOf(const Executable &executable, const std::string &path,
     ZERO_RT_TRY(take(zero_rt_executable_adapter(executable.get(), i, &adapter)));
     if (adapter.first)
       entries.back().adapter = {adapter.first, adapter.second, adapter.scale,
-                                adapter.inputs_first != 0};
+                                adapter.inputs_first != 0,
+                                adapter.magnitude ? adapter.magnitude : ""};
   }
   return {};
 }
@@ -119,6 +120,11 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   for (const std::string &path : options.saves)
     ZERO_RT_TRY(createWeights(inputs, path, options, executable,
                               weights.emplace_back(path, WeightsWriter()).second));
+  const auto mayDivide = [](const auto &each) { return each.second.mayDivide(); };
+  if (options.form.shardBytes && std::ranges::none_of(weights, mayDivide))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--shard-bytes has no effect: expected --save=DIR/ of a model from a folder with "
+                "config.json, the only weights that are written to several files");
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   ZERO_RT_TRY(create(inputs, options.trace, trace));

@@ -11,10 +11,17 @@ namespace zero {
 /// Flags that describe the machine, which every row is simulated on.
 static bool isOfMachine(StringRef name) { return name == "machine" || name == "profile"; }
 
+/// Flags about adapters, which hold in the rows that have some.
+static bool isOfAdapters(StringRef name) {
+  const PhaseOptions options;
+  return llvm::any_of(options.adapters.settings(),
+                      [&](const auto &setting) { return name == setting.first; });
+}
+
 std::vector<FlagWord> PriceRows::wordsOf(const prices::Row &row) const {
   std::vector<FlagWord> words;
   for (const FlagWord &word : common)
-    if (row.hasAdapters || !StringRef(word.first).starts_with("lora"))
+    if (row.hasAdapters || !isOfAdapters(word.first))
       words.push_back(word);
   for (const auto &[name, value] : row.settings)
     words.emplace_back(name, "--" + name + "=" + value);

@@ -16,7 +16,8 @@ inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 /// limit of zero-tile-parameters.
 inline constexpr llvm::StringLiteral kTilesAttr = "zero.tile_params_over";
 
-/// On the module: it is compiled to see whether a plan fits. If none does, there is no explanation.
+/// On the module: it is compiled to see whether a plan fits, with `true` by building few programs.
+/// If none does, there is no explanation.
 inline constexpr llvm::StringLiteral kPrecisionTrialAttr = "zero.precision_trial";
 /// On the module, after an error: no plan fits into the budgets.
 inline constexpr llvm::StringLiteral kNoPlanAttr = "zero.no_plan";

@@ -2,6 +2,8 @@
 
 #include "AdapterTargets.h"
 
+#include "runtime/support/adapter_names.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -26,7 +28,7 @@ StringRef moduleOf(StringRef name) {
   const bool isMatrix = last == "weight" || last == "kernel" || last == "w";
   if (isMatrix && last.size() < name.size())
     name = name.drop_back(last.size() + 1);
-  name.consume_back(".base_layer"); // PEFT's name of a module beside its adapter
+  name.consume_back(rt::kAdaptedLayer);
   return name;
 }
 

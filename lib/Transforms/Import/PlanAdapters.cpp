@@ -3,6 +3,7 @@
 #include "AdapterTargets.h"
 #include "dialects/Zero/AdapterAttrs.h"
 #include "dialects/Zero/Part.h"
+#include "runtime/support/adapter_names.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/Function.h"
 #include "zero/Ops/Tables.h"
@@ -98,9 +99,9 @@ InFlightDiagnostic Planner::refuse(const TargetPattern &pattern, Target target) 
 
 /// Fails if the model has an adapter of `adapted`.
 LogicalResult Planner::checkNew(StringRef adapted) {
-  const std::string prefix = (adapted + ".lora_").str();
+  const std::string prefix = (adapted + rt::kAdapterAny).str();
   for (StringRef name : names)
-    if (name.starts_with(prefix) || name.starts_with((kAdapterPrefix + prefix).str()))
+    if (name.starts_with(prefix) || name.starts_with(rt::adapterName(adapted, rt::kAdapterAny)))
       return emitError(module.getLoc())
              << "the model already has an adapter of '" << adapted << "', '" << name
              << "': train it without --lora, or export the model without adapters";

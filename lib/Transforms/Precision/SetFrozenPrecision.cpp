@@ -47,13 +47,16 @@ static CodeMap mapOf(FrozenPrecision precision) {
                                               : CodeMap::Float8;
 }
 
-/// Whether only products read `value`, or views of it, and none of them gives the scores of a loss,
-/// whose weights stay as they are in QLoRA, too.
+/// Whether only products read `value`, or views of it, or sums of squares, which adapters compute
+/// beside products. None of them gives the scores of a loss, whose weights stay as they are in
+/// QLoRA, too.
 static bool onlyProductsRead(Value value) {
   return llvm::all_of(value.getUses(), [](OpOperand &use) {
     auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
     if (ops::isView(node))
       return onlyProductsRead(node.getOutputs().front());
+    if (ops::computes(node, ops::Function::ReduceSumSquare))
+      return true;
     return ops::computes(node, ops::Function::Product) && use.getOperandNumber() < 2 &&
            !ops::lossOfScores(node);
   });

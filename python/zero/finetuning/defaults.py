@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 from ..errors import BadDataError, InvalidArgumentError
 from ..values import parse_bytes
+from .rows import STEP_DOCUMENTS
 from .settings import COMPILER, flag_text
 
 # Tokens of a micro-batch on each rank: enough for products to be fast, while activations are small
 # beside the model.
 _MICRO_BATCH_TOKENS = 2048
-_ROUNDED_TO = 16  # tokens
 _EVALUATIONS = 10
 _SECONDS_BETWEEN_CHECKPOINTS = 1800
 
 # Settings that only adapters, or the base beside them, have.
 _OF_ADAPTERS = ("lora", "lora_rank", "lora_alpha", "lora_dropout", "lora_init", "rslora",
-                "frozen_precision")
+                "dora", "frozen_precision")
 
 _ALPACA = "Stanford Alpaca"
 _QLORA = "QLoRA, arXiv 2305.14314"
@@ -84,25 +84,35 @@ def choose_methods(choices):
     return ["lora", "qlora"] if of_adapters else ["full", "lora", "qlora"]
 
 
-def choose_run(choices, manifest, evaluation):
-    """Batch, steps and the distances between evaluations.
+def _usual_batch(choices, rows):
+    """Rows of about STEP_DOCUMENTS documents that the given ranks and micro-batches divide."""
+    parts = choices.value("ranks", 1) * choices.value("micro_batches", 1)
+    whole = max(rows.count // parts, 1)
+    return parts * min(max(round(STEP_DOCUMENTS * rows.count / rows.documents / parts), 1), whole)
 
-    - 16 documents of a step are those of QLoRA (table 9) up to 13 billion parameters.
+
+def choose_run(choices, rows, evaluation):
+    """Batch, steps and the distances between evaluations, for the Rows of the trained documents.
+
+    - 16 documents of a step are those of QLoRA (table 9) up to 13 billion parameters. Where they
+      share rows, as many rows have about as many documents.
     - 3 epochs are those of Stanford Alpaca.
     """
-    documents = manifest["documents"]
-    why = f"{_QLORA}, table 9" if documents >= 16 else "all documents"
-    batch = choices.take("batch", min(16, documents), why)
-    if batch > documents:
-        raise BadDataError(f"--batch={batch}: expected at most the {documents} documents to train")
+    count, unit = rows.count, rows.unit
+    why = f"{_QLORA}, table 9" if rows.documents >= STEP_DOCUMENTS else f"all {unit}"
+    if rows.pack != "off":
+        why = f"rows of about {STEP_DOCUMENTS} documents: {why}"
+    batch = choices.take("batch", _usual_batch(choices, rows), why)
+    if batch > count:
+        raise BadDataError(f"--batch={batch}: expected at most the {count} {unit} to train")
     if "steps" in choices and choices["steps"].why == "given":
         if "epochs" in choices:
             raise InvalidArgumentError("expected --steps or --epochs, got both")
         steps = choices.value("steps")
     else:
         epochs = choices.take("epochs", 3, _ALPACA)
-        steps = documents // batch * epochs
-        choices.take("steps", steps, f"{documents} documents, {epochs} time{'s' if epochs > 1 else ''}")
+        steps = count // batch * epochs
+        choices.take("steps", steps, f"{count} {unit}, {epochs} time{'s' if epochs > 1 else ''}")
     if evaluation is not None:
         choices.take("eval_every", -(-steps // _EVALUATIONS), "a tenth of the steps")
     elif choices.value("keep") == "best":
@@ -111,13 +121,12 @@ def choose_run(choices, manifest, evaluation):
     return steps
 
 
-def choose_parts(choices, longest):
-    """How a step is divided: ranks, threads, micro-batches; returns the shape of a micro-batch.
+def choose_parts(choices, length):
+    """How a step of rows of `length` tokens is divided: ranks, threads, micro-batches; returns the
+    shape of a micro-batch.
 
-    One rank with a thread for each core stores the model once. The sequence is that of the longest
-    document: what is behind a document is padding, which costs time and is not trained.
+    One rank with a thread for each core stores the model once.
     """
-    length = min(choices.value("length"), -(-longest // _ROUNDED_TO) * _ROUNDED_TO)
     ranks = choices.take("ranks", 1, "one copy of the model")
     cores = len(os.sched_getaffinity(0))
     if choices.value("device", "cpu") == "cpu":
@@ -133,7 +142,7 @@ def choose_parts(choices, longest):
                          f"{local} x {length} tokens of a rank at a time")
     if rows % parts:
         raise InvalidArgumentError(f"--micro-batches={parts}: expected a divisor of the {rows} "
-                                   f"documents of a rank (--batch={batch})")
+                                   f"rows of a rank (--batch={batch})")
     return f"{rows // parts}x{length}"
 
 

@@ -20,6 +20,7 @@ from ..values import bytes_text
 from . import defaults
 from .data import prepare
 from .model import Model, read_model
+from .rows import Rows, choose_rows, rows_of
 from .settings import CALL, FREE, KEYS, flag_text
 
 _FORMAT, _VERSION = "zero-finetune", 1
@@ -68,6 +69,8 @@ class Plan:
         choices: the Choices, by name.
         program: the compiled zero.Program.
         train, evaluation: manifests of the documents; the second may be None.
+        rows: the Rows of the trained documents.
+        held_out: those of the others, or None.
         shape: of a micro-batch of a rank, as "4x128": documents by tokens.
         process: bytes of the process as the compiler has them: `arenas` and `beside`; and of
             `python`, which it does not count. None on GPUs.
@@ -78,6 +81,8 @@ class Plan:
     program: Program
     train: dict
     evaluation: dict | None
+    rows: Rows
+    held_out: Rows | None
     shape: str
     process: dict | None = None
 
@@ -102,12 +107,12 @@ class Plan:
         """Of the whole run. An evaluation runs the forward pass, a third of a step."""
         if not self.step_seconds:
             return None
-        held_out = self.evaluation["documents"] if self.evaluation else 0
+        held_out = self.held_out.count if self.held_out else 0
         batches = self.evaluations * held_out / self.choices.value("batch")
         return self.step_seconds * (self.steps + batches / 3)
 
     def __str__(self):
-        return "\n".join([self._documents(), *left_out(self.train),
+        return "\n".join([self._documents(), f"rows: {self.rows}", *left_out(self.train),
                           "choices, each as the flag that changes it:",
                           *map(str, self.choices.values()), *self._memory(), self._time(),
                           self._written()])
@@ -229,11 +234,17 @@ def _check_same(places, record, described):
 # Planning
 #===-----------------------------------------------------------------------===#
 
+def _flags(choices, shape):
+    """The keywords of zero.compile()."""
+    shares = choices.value("pack") != "off"
+    return {**choices.of_compiler(), "shape": shape, **({"documents": True} if shares else {})}
+
+
 def _take_automatic(choices, model, shape):
     """Adds what `zero-run --auto` says about this machine."""
     if choices.value("device", "cpu") != "cpu":
         return
-    given = arguments_of({**choices.of_compiler(), "shape": shape})
+    given = arguments_of(_flags(choices, shape))
     for word in automatic_flags(model.folder, given):
         name, _, value = word.removeprefix("--").partition("=")
         name = name.replace("-", "_")
@@ -241,7 +252,7 @@ def _take_automatic(choices, model, shape):
 
 
 def _compile_one(model, choices, shape, path):
-    flags = {**choices.of_compiler(), "shape": shape}
+    flags = _flags(choices, shape)
     if choices.value("lr_schedule") in ("linear", "cosine"):
         flags["total_steps"] = choices.value("steps")
     return compile(model.folder, output=path, **flags)
@@ -317,17 +328,23 @@ def make_plan(folder, corpus, out, settings):
     train, evaluation = prepare(model, corpus, places.tokens, settings, length, not has_begun)
     if has_begun:
         return _recorded_plan(model, places, choices, record, train, evaluation)
-    defaults.choose_run(choices, train, evaluation)
-    longest = max(part["longest"] for part in (train, evaluation) if part)
-    shape = defaults.choose_parts(choices, longest)
+    rows = choose_rows(choices, places.tokens / "train", (train, evaluation))
+    defaults.choose_run(choices, rows, evaluation)
+    shape = defaults.choose_parts(choices, rows.width)
     choices, program = _compile(model, choices, shape, places.program)
     _check_out(places, model, choices.value("method"))
     process = program.plan.get("process")
-    plan = Plan(model, places, choices, program, train, evaluation, shape,
+    plan = Plan(model, places, choices, program, train, evaluation, rows,
+                _held_out(places, evaluation, rows), shape,
                 process and {**process, "python": _python_bytes()})
     defaults.choose_checkpoints(choices, plan.step_seconds)
     _write_record(plan, described)
     return plan
+
+
+def _held_out(places, evaluation, rows):
+    """The Rows of documents that are held out, like those of the others."""
+    return evaluation and rows_of(places.tokens / "evaluation", rows.pack, rows.width)
 
 
 def _recorded_plan(model, places, given, record, train, evaluation):
@@ -335,5 +352,7 @@ def _recorded_plan(model, places, given, record, train, evaluation):
     for name, value, why in record["choices"]:
         choices.take(name, value, why)
     choices.update({name: choice for name, choice in given.items() if name in FREE})
-    return Plan(model, places, choices, load(places.program), train, evaluation,
-                record["shape"], record["process"])
+    width = int(record["shape"].partition("x")[2])
+    rows = rows_of(places.tokens / "train", choices.value("pack", "off"), width)
+    return Plan(model, places, choices, load(places.program), train, evaluation, rows,
+                _held_out(places, evaluation, rows), record["shape"], record["process"])

@@ -46,8 +46,13 @@ _OWN = (
         "the first of these that fits into memory (auto)"),
     Key("epochs", "integer", "N", "passes over the documents (3)", 1),
     Key("steps", "integer", "N", "steps in place of --epochs", 1),
-    Key("batch", "integer", "N", "documents of a step on all ranks, over all micro-batches (16)",
-        1),
+    Key("batch", "integer", "N",
+        "documents of a step on all ranks, over all micro-batches (16); rows, if documents share "
+        "them", 1),
+    Key("pack", "word", "off|documents|stream",
+        "which documents share a row, without seeing each other: none, several whole ones that "
+        "fill it, or all of them one after the other (documents, if that saves a quarter of the "
+        "tokens)"),
     Key("length", "integer", "N",
         "tokens of a document at most (1024, or what the model allows)", 2),
     Key("lr", "number", "X", "learning rate, at its peak", 0),
@@ -69,8 +74,7 @@ _CALL = (
     Key("quiet", "switch", "", "print errors only"),
 )
 _TEXT = ("train_on", "overlong", "no_eos", "sample_by", "chat_template", "date", "processes")
-# Flags of zeroc for other kinds of models, and those that follow from the keys above. Rows of
-# several documents (--documents) would need another number of steps of an epoch.
+# Flags of zeroc for other kinds of models, and those that follow from the keys above.
 _NOT_TAKEN = {
     "allow_symlinks", "carry", "clean_after_phases", "config", "documents", "dump_after",
     "emit_onnx", "external_data", "forward_only", "keep_initializers", "loss", "mesh",

@@ -10,6 +10,7 @@ import signal
 import sys
 from dataclasses import dataclass
 
+from ..dataset import Dataset
 from ..interrupt import Interrupt
 from ..progress import progress_of
 from ..text.writer import replace_json
@@ -131,8 +132,8 @@ class Training:
         order = None if self._value("in_order") else self._value("seed")
         number = signal.SIGTERM
         try:
-            self.session.train(self.plan.places.tokens / "train", steps=left, progress=False,
-                               shuffle=order, callbacks=[self._after])
+            self.session.train(self._documents("train", shuffle=order), steps=left,
+                               progress=False, callbacks=[self._after])
         except KeyboardInterrupt as error:
             if not hasattr(error, "history"):
                 raise  # the second Ctrl-C, in a step
@@ -144,6 +145,11 @@ class Training:
                 f"command continues")
             error.signal = number
             raise error
+
+    def _documents(self, part, **options):
+        """The trained or the held-out documents as data of the program."""
+        return Dataset(self.plan.program, self.plan.places.tokens / part,
+                       pack=self.plan.rows.pack, **options)
 
     def _improved(self):
         """Evaluations after the first step."""
@@ -174,7 +180,7 @@ class Training:
         if self.plan.evaluation is None:
             return
         former = self._improved()
-        loss = self.session.evaluate(self.plan.places.tokens / "evaluation")
+        loss = self.session.evaluate(self._documents("evaluation", _evaluates=True))
         self.log.add(step=self.session.steps, eval_loss=loss)
         self._say(f"step {self.session.steps} of {self.plan.steps}: evaluation loss {loss:.4f}")
         is_best = math.isfinite(loss) and all(loss < each for each in former)

@@ -19,11 +19,13 @@ extern "C" {
 const char *zero_rt_executable_adapter_config(zero_rt_executable *executable);
 
 /* The adapter of a tensor: the product of the tensors `second`, of [outputs, size], and `first`, of
-   [size, inputs], times `scale` is added to it. */
+   [size, inputs], times `scale` is added to it. With a tensor `magnitude`, of [outputs], the
+   weights of each output are then scaled to that norm. */
 typedef struct zero_rt_adapter {
   const char *first, *second; /* NULL: the tensor has no adapter */
   double scale;
-  int inputs_first; /* the tensor has the elements of a matrix of [inputs, outputs] */
+  int inputs_first;      /* the tensor has the elements of a matrix of [inputs, outputs] */
+  const char *magnitude; /* NULL: none */
 } zero_rt_adapter;
 
 /* The adapter of the tensor of index `tensor`. */

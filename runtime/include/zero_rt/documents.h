@@ -35,6 +35,10 @@ typedef struct zero_rt_documents_info {
 zero_rt_status zero_rt_data_describe_documents(const zero_rt_data *data,
                                                zero_rt_documents_info *info);
 
+/* Describes what becomes of a folder in rows of `row_tokens` tokens. */
+zero_rt_status zero_rt_describe_documents(const char *folder, uint64_t row_tokens,
+                                          zero_rt_packing packing, zero_rt_documents_info *info);
+
 #ifdef __cplusplus
 }
 #endif

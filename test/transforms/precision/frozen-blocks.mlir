@@ -2,7 +2,7 @@
 // RUN: zero-opt %s --zero-set-frozen-precision=precision=int8 | FileCheck %s --check-prefix=INT8
 // RUN: zero-opt %s --zero-set-precision=precision=bf16 --zero-set-frozen-precision=precision=fp8 | FileCheck %s --check-prefix=ALL
 
-// Matrices that only products read get blocks. Not those whose product gives the scores of the
+// Matrices that only products read, and sums of squares, get blocks. Not those whose product gives the scores of the
 // loss, those that another node reads, small ones, and those of which 64 is no divisor.
 // CHECK: module attributes {zero.frozen_precision = bf16}
 // CHECK-DAG: @product : tensor<64x64xf32> {blocks = #zero.blocks<4, 64, nf4, @product.scale>, data = #zero.data<"m.onnx", 0, 16384>, frozen}
@@ -34,6 +34,8 @@ func.func @step(%x: tensor<64x64xf32> {zero.binding = "x"}, %z: tensor<66x66xf32
   %shape = arith.constant dense<[64, 64]> : tensor<2xi64>
   %w = onnx.node "Reshape"(%v, %shape) {} opset 18 : (tensor<64x8x8xf32>, tensor<2xi64>) -> tensor<64x64xf32>
   %0 = onnx.node "MatMul"(%x, %p) {} opset 18 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %one = arith.constant dense<1> : tensor<1xi64>
+  %squares = onnx.node "ReduceSumSquare"(%p, %one) {keepdims = 0 : i64} opset 18 : (tensor<64x64xf32>, tensor<1xi64>) -> tensor<64xf32>
   %1 = onnx.node "MatMul"(%0, %w) {} opset 18 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %2 = onnx.node "MatMul"(%1, %a) {} opset 18 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %3 = onnx.node "Add"(%2, %a) {} opset 18 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
@@ -46,5 +48,7 @@ func.func @step(%x: tensor<64x64xf32> {zero.binding = "x"}, %z: tensor<66x66xf32
   %loss:3 = onnx.node "CrossEntropySum"(%9, %labels) {ignore_index = -100 : i64, operator = "SoftmaxCrossEntropyLoss"} domain "zero" opset 1 : (tensor<64x128xf32>, tensor<64xi64>) -> (tensor<f32>, tensor<f32>, tensor<64xf32>)
   %10 = onnx.node "Add"(%loss#0, %6) {} opset 18 : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %11 = onnx.node "Add"(%10, %8) {} opset 18 : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %11 : tensor<f32>
+  %12 = onnx.node "ReduceSum"(%squares) {keepdims = 0 : i64} opset 18 : (tensor<64xf32>) -> tensor<f32>
+  %13 = onnx.node "Add"(%11, %12) {} opset 18 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %13 : tensor<f32>
 }

@@ -49,6 +49,9 @@ struct AdapterOptions : Group {
   Option<bool> rankStabilized{
       parent, "rslora", ofStep(needs::adapters),
       llvm::cl::desc("divide --lora-alpha by the square root of the rank instead (rsLoRA)")};
+  Option<bool> dora{parent, "dora", ofStep(needs::adapters),
+                    llvm::cl::desc("also train the magnitudes of adapted weights: one number for "
+                                   "each output, to which their norm is scaled (DoRA)")};
 
   /// The factor of what adapters add.
   double scale() const;

@@ -168,6 +168,12 @@ def AddAdapters : Pass<"zero-add-adapters", "::mlir::ModuleOp"> {
     between the square root of 1 / inputs and its negative, as kaiming_uniform_ with a = sqrt(5)
     does, or from a normal distribution with the deviation 1 / size. B is 0.
 
+    With `dora`, the weights of each output, with what the adapter adds to them, are scaled to a
+    magnitude (DoRA, Liu et al., arXiv 2402.09353): y becomes `m / n * (y + change)`. m is a trained
+    parameter that begins as the norms of the matrix, which the run computes. n are the norms of
+    matrix plus change, without a gradient; what a Gemm adds stays outside. With dropout, as with
+    PEFT, only what the remaining inputs give is scaled.
+
     Products of one module share its adapter. `zero.adapters` on the module says which parameters
     are adapted, so that a file of weights may have them with their adapters added.
 
@@ -188,7 +194,9 @@ def AddAdapters : Pass<"zero-add-adapters", "::mlir::ModuleOp"> {
     Option<"dropoutRatio", "dropout", "double", /*default=*/"0.0",
            "share of the inputs of adapters that are set to 0">,
     Option<"gaussian", "gaussian", "bool", /*default=*/"false",
-           "draw A from a normal distribution">];
+           "draw A from a normal distribution">,
+    Option<"dora", "dora", "bool", /*default=*/"false",
+           "scale the weights of each output to a trained magnitude">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
                            "::zero::onnx::OnnxDialect"];
 }

@@ -38,11 +38,12 @@ def SetFrozenPrecision : Pass<"zero-set-frozen-precision", "::mlir::ModuleOp"> {
     that type. Kernels extend the values that they read. Everything else keeps its type, so that a
     step computes the same as with frozen values that were rounded once.
 
-    With nf4, int8 or fp8, frozen matrices that only products read get `blocks`: zero-encode-
-    parameters stores them so, with a scale for each 64 elements, and scales in blocks of 256
-    (QLoRA, arXiv 2305.14314, section 3). The product that gives the scores of the loss keeps its
-    weights, and so do matrices of less than 4096 elements and those of which 64 is no divisor. The
-    other frozen parameters get bf16, unless all have 16 bits.
+    With nf4, int8 or fp8, frozen matrices that only products read, and sums of squares beside
+    them (DoRA), get `blocks`: zero-encode-parameters stores them so, with a scale for each 64
+    elements, and scales in blocks of 256 (QLoRA, arXiv 2305.14314, section 3). The product that
+    gives the scores of the loss keeps its weights, and so do matrices of less than 4096 elements
+    and those of which 64 is no divisor. The other frozen parameters get bf16, unless all have 16
+    bits.
 
     Writes `zero.frozen_precision` on a module whose frozen parameters alone have 16 bits. A remark
     of category "precision" reports the conversion. A program with `zero.precision`, for bf16 and
