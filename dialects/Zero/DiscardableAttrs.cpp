@@ -84,6 +84,8 @@ const Known kKnown[] = {
     {kBucketsAttr, OnModule, kIntegers, "integers"},
     {kCertificateAttr, OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
+    {"zero.state_homes", OnModule, kDictionary, "a dictionary"},
+    {"zero.state_plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
     {"zero.found_plan", OnModule, isKind<FoundPlanAttr>, "#zero.found_plan<...>"},
     {"zero.precision_trial", OnModule, isKind<BoolAttr>, "true or false"},
     {"zero.no_plan", OnModule, kUnit, "no value"},

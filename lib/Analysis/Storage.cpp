@@ -47,8 +47,8 @@ Storage::Storage(ModuleOp module, func::FuncOp step)
   int64_t position = 0;
   for (Operation &op : step.getBody().front())
     positions[&op] = position++;
+  placeState(); // first, so that the place of state does not depend on the inputs
   placeArguments();
-  placeState();
   claimBucketMembers();
   for (Operation &op : step.getBody().front())
     placeResults(op);

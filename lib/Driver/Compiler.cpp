@@ -6,6 +6,7 @@
 #include "LocalBatch.h"
 #include "PlanPrecision.h"
 #include "ProgramMesh.h"
+#include "Shapes.h"
 #include "WholeStep.h"
 #include "zero/Driver/Register.h"
 #include "zero/Emit/Emit.h"
@@ -26,15 +27,19 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <chrono>
+#include <deque>
 
 using namespace mlir;
 
 namespace zero {
 
-OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &context) {
+OwningOpRef<ModuleOp> readModel(const CompilerOptions &options, MLIRContext &context,
+                                StringRef shape) {
   FrontendInput input;
   input.path = options.input;
   input.flags = options.frontendFlags;
+  if (!shape.empty())
+    input.flags[kShapeFlag] = shape.str();
   input.forwardOnly = options.phases.import.forwardOnly;
   input.verbose = options.phases.import.verbose;
   input.checkData = !options.planOnly && options.phases.import.init.empty();
@@ -178,6 +183,10 @@ static std::string checkEmitted(const CompilerOptions &options) {
 }
 
 std::string checkOutput(const CompilerOptions &options) {
+  if (options.shapes.size() > 1 && (options.prices || !options.emitOnnx.empty()))
+    return std::string("expected one --shape for ") +
+           (options.prices ? "--prices" : "--emit-onnx") + ", got " +
+           std::to_string(options.shapes.size());
   if (!options.emitOnnx.empty())
     return checkEmitted(options);
   std::string error = checkReports(options);
@@ -258,6 +267,60 @@ LogicalResult placeKernels(ModuleOp module, const CompilerOptions &options,
       succeeded(checkLearningRate(module, options)));
 }
 
+/// Brings the programs of all shapes to the end of the phases.
+static LogicalResult runAllPhases(CompilerOptions &options, MLIRContext &context,
+                                  const planning::Machine &machine, DecisionLog &decisions,
+                                  SmallVectorImpl<ShapeModule> &shapes) {
+  if (failed(readShapes(options, context, shapes)))
+    return failure();
+  for (ShapeModule &shape : shapes)
+    if (failed(checkModel(*shape.module, options)))
+      return failure();
+  ModuleOp first = *shapes.front().module;
+  const auto run = [&] {
+    return success(succeeded(runWithinBudget(first, options, machine, decisions)) &&
+                   succeeded(checkLearningRate(first, options)));
+  };
+  return success(succeeded(forShape(context, shapes.front().shape, shapes.size() > 1, run)) &&
+                 succeeded(runOtherShapes(shapes, options, machine, decisions)));
+}
+
+/// Writes the executable; prints the time since `start`.
+static LogicalResult writeExecutable(const CompilerOptions &options, ArrayRef<PackedStep> steps,
+                                     StringRef root, const planning::Machine &machine,
+                                     std::chrono::steady_clock::time_point start,
+                                     llvm::raw_ostream &report) {
+  EmitOptions emit;
+  emit.output = options.output;
+  emit.dataRoot = root;
+  emit.name = options.input;
+  emit.model = fileToSave(options);
+  emit.ortCheckpoint = ortCheckpointOf(options);
+  emit.settings = options.phases.settings();
+  emit.learningRate = startRate(options, steps.front().module);
+  emit.threads = options.threads;
+  emit.cacheFolder = options.cacheFolder;
+  emit.gpuArchitectures = options.gpuArchitectures;
+  emit.machine = machine;
+  FailureOr<EmittedKernels> kernels = emitExecutable(steps, emit);
+  if (failed(kernels))
+    return failure();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  report << llvm::format("compiled in %.2f s: ", took.count()) << kernels->all
+         << " native kernels, " << kernels->cached << " of them from the cache\n";
+  return success();
+}
+
+/// Prints what passes have decided that the user did not say.
+static void printDecisions(const CompilerOptions &options, ModuleOp module,
+                           const DecisionLog &decisions, llvm::raw_ostream &report) {
+  decisions.print(report, options.phases.import.verbose);
+  auto optimizer = module->getAttrOfType<StringAttr>(kOptimizerAttr);
+  const bool isOwn = module->hasAttr(kWholeStepAttr);
+  if (optimizer && !isOwn && !options.phases.step.optimizer.hasValue())
+    report << "no --optimizer is given; the default is " << optimizer.getValue() << "\n";
+}
+
 LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) {
   const auto start = std::chrono::steady_clock::now();
   PrintableStream report(output);
@@ -274,48 +337,32 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) 
   planning::Machine machine;
   if (std::string error = options.phases.loadMachine(machine); !error.empty())
     return emitError(UnknownLoc::get(&context)) << error;
-  OwningOpRef<ModuleOp> module = readModel(options, context);
-  if (!module || failed(checkModel(*module, options)) ||
-      failed(runWithinBudget(*module, options, machine, decisions)) ||
-      failed(checkLearningRate(*module, options)))
+  SmallVector<ShapeModule> shapes;
+  if (failed(runAllPhases(options, context, machine, decisions, shapes)))
     return failure();
-  decisions.print(report, options.phases.import.verbose);
-  auto optimizer = (*module)->getAttrOfType<StringAttr>(kOptimizerAttr);
-  const bool isOwn = (*module)->hasAttr(kWholeStepAttr);
-  if (optimizer && !isOwn && !options.phases.step.optimizer.hasValue())
-    report << "no --optimizer is given; the default is " << optimizer.getValue() << "\n";
-  FailureOr<std::string> root = dataRoot(options, *module);
+  ModuleOp module = *shapes.front().module;
+  printDecisions(options, module, decisions, report);
+  FailureOr<std::string> root = dataRoot(options, module);
   if (failed(root))
     return failure();
   if (!options.emitOnnx.empty())
-    return writeStep(*module, options, *root, report);
-  // No pass changes the step from here on.
-  const Storage storage(*module);
-  const PlanSummary summary = summarisePlan(*module, storage);
+    return writeStep(module, options, *root, report);
+  // No pass changes the steps from here on.
+  std::deque<Storage> storages;
+  SmallVector<PackedStep> steps;
+  for (ShapeModule &shape : shapes)
+    steps.push_back({*shape.module, &storages.emplace_back(*shape.module)});
+  PlanSummary summary = summarisePlan(module, storages.front());
+  for (ShapeModule &shape : shapes)
+    if (shapes.size() > 1)
+      addShape(*shape.module, shape.shape, summary);
   printCertificate(summary, report);
   printDisk(summary, options, machine, report);
-  PlanReport plan = collectReport(options, *module, storage, summary, decisions);
+  PlanReport plan = collectReport(options, module, storages.front(), summary, decisions);
   if (options.planOnly)
     return writeReports(plan, options.reports, context);
-  EmitOptions emit;
-  emit.output = options.output;
-  emit.dataRoot = *root;
-  emit.name = options.input;
-  emit.model = fileToSave(options);
-  emit.ortCheckpoint = ortCheckpointOf(options);
-  emit.settings = options.phases.settings();
-  emit.learningRate = startRate(options, *module);
-  emit.threads = options.threads;
-  emit.cacheFolder = options.cacheFolder;
-  emit.gpuArchitectures = options.gpuArchitectures;
-  emit.machine = machine;
-  FailureOr<EmittedKernels> kernels = emitExecutable(*module, storage, emit);
-  if (failed(kernels) || failed(writeReports(plan, options.reports, context)))
-    return failure();
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  report << llvm::format("compiled in %.2f s: ", took.count()) << kernels->all
-         << " native kernels, " << kernels->cached << " of them from the cache\n";
-  return success();
+  return success(succeeded(writeReports(plan, options.reports, context)) &&
+                 succeeded(writeExecutable(options, steps, *root, machine, start, report)));
 }
 
 } // namespace zero

@@ -4,6 +4,7 @@
 
 #include "CommandBuilder.h"
 #include "LaneWaits.h"
+#include "MergeShapes.h"
 #include "Tables.h"
 #include "TensorTable.h"
 #include "VerifySchedule.h"
@@ -182,6 +183,19 @@ static LogicalResult checkRunnable(func::FuncOp step) {
   return success();
 }
 
+/// The steps of all shapes, and their tables.
+struct Shapes {
+  SmallVector<ModuleOp> modules;
+  std::vector<Tables> tables;
+  llvm::DenseMap<ModuleOp, size_t> numbers;
+
+  /// The entry of `kernel`, which is in one of the modules.
+  proto::Kernel &entryOf(func::FuncOp kernel) {
+    Tables &own = tables[numbers.lookup(kernel->getParentOfType<ModuleOp>())];
+    return *own.program.mutable_kernels(int(own.kernels.lookup(kernel.getName())));
+  }
+};
+
 /// The file of initial values that writing the executable would destroy, or "".
 static std::string overwritten(const EmitOptions &options, const proto::Program &program) {
   for (const std::string &file : program.files())
@@ -191,17 +205,16 @@ static std::string overwritten(const EmitOptions &options, const proto::Program 
 }
 
 /// Compiles the native kernels that the host runs; `code` is a shared object.
-static FailureOr<EmittedKernels> compileForHost(ModuleOp module, const EmitOptions &options,
-                                                const llvm::StringMap<uint32_t> &indices,
-                                                proto::Program &program, std::string &code) {
+static FailureOr<EmittedKernels> compileForHost(const EmitOptions &options, Shapes &shapes,
+                                                std::string &code) {
   CompileOptions compile;
   compile.threads = options.threads;
   compile.cacheFolder = options.cacheFolder;
-  FailureOr<CompiledKernels> compiled = compileKernels(module, compile);
+  FailureOr<CompiledKernels> compiled = compileKernels(shapes.modules, compile);
   if (failed(compiled))
     return failure();
-  for (auto &[name, symbol] : compiled->symbols)
-    program.mutable_kernels(indices.lookup(name))->set_symbol(symbol);
+  for (auto &[kernel, symbol] : compiled->symbols)
+    shapes.entryOf(kernel).set_symbol(symbol);
   code = std::move(compiled->object);
   return EmittedKernels{compiled->codes, compiled->cached};
 }
@@ -232,21 +245,22 @@ static void relaxAlignment(ModuleOp module, const proto::Program &program) {
 }
 
 /// Compiles them for GPUs; `code` is one image for each architecture.
-static FailureOr<EmittedKernels> compileForGpu(ModuleOp module, const EmitOptions &options,
-                                               const llvm::StringMap<uint32_t> &indices,
-                                               proto::Program &program, std::string &code) {
+static FailureOr<EmittedKernels> compileForGpu(const EmitOptions &options, Shapes &shapes,
+                                               std::string &code) {
+  proto::Program &program = shapes.tables.front().program;
   GpuCompileOptions compile;
   compile.threads = options.threads;
   compile.cacheFolder = options.cacheFolder;
   compile.architectures = options.gpuArchitectures;
   compile.toolkit = findToolkit();
-  relaxAlignment(module, program);
-  FailureOr<CompiledGpuKernels> compiled = compileGpuKernels(module, compile);
+  for (auto [module, tables] : llvm::zip_equal(shapes.modules, shapes.tables))
+    relaxAlignment(module, tables.program);
+  FailureOr<CompiledGpuKernels> compiled = compileGpuKernels(shapes.modules, compile);
   if (failed(compiled))
     return failure();
   program.set_target(proto::CUDA);
-  for (auto &[name, launches] : compiled->kernels)
-    *program.mutable_kernels(indices.lookup(name))->mutable_gpu() = launches;
+  for (auto &[kernel, launches] : compiled->kernels)
+    *shapes.entryOf(kernel).mutable_gpu() = launches;
   for (const CompiledGpuKernels::Image &image : compiled->images) {
     code.resize(llvm::alignTo(code.size(), kImageAlignment));
     proto::GpuImage *entry = program.add_gpu_images();
@@ -280,28 +294,42 @@ LogicalResult buildTables(ModuleOp module, const Storage &storage, const EmitOpt
   return verifySchedule(module, program, tables.data);
 }
 
-FailureOr<EmittedKernels> emitExecutable(ModuleOp module, const Storage &storage,
-                                         const EmitOptions &options) {
-  Tables tables;
-  if (failed(buildTables(module, storage, options, tables)))
+/// Builds the tables of all shapes but for the code of kernels.
+static LogicalResult buildShapes(ArrayRef<PackedStep> steps, const EmitOptions &options,
+                                 Shapes &shapes) {
+  for (const PackedStep &step : steps) {
+    shapes.numbers[step.module] = shapes.modules.size();
+    shapes.modules.push_back(step.module);
+    Tables &tables = shapes.tables.emplace_back();
+    if (failed(buildTables(step.module, *step.storage, options, tables)))
+      return failure();
+    planSeconds(options.machine, tables.program);
+  }
+  return success();
+}
+
+FailureOr<EmittedKernels> emitExecutable(ArrayRef<PackedStep> steps, const EmitOptions &options) {
+  ModuleOp module = steps.front().module;
+  Shapes shapes;
+  if (failed(buildShapes(steps, options, shapes)))
     return failure();
-  auto &[program, data, kernels] = tables;
+  auto &[program, data, kernels] = shapes.tables.front();
   if (std::string file = overwritten(options, program); !file.empty())
     return module.emitError() << "the output '" << options.output << "' would overwrite '" << file
                               << "', which holds weights";
 
-  planSeconds(options.machine, program);
   const bool hasDevice = module->hasAttr(kDeviceAttr);
   std::string code, hostCode;
-  FailureOr<EmittedKernels> emitted = compileForHost(module, options, kernels, program, hostCode);
+  FailureOr<EmittedKernels> emitted = compileForHost(options, shapes, hostCode);
   if (succeeded(emitted) && hasDevice) {
-    FailureOr<EmittedKernels> onDevice = compileForGpu(module, options, kernels, program, code);
+    FailureOr<EmittedKernels> onDevice = compileForGpu(options, shapes, code);
     if (failed(onDevice))
       return failure();
     emitted = EmittedKernels{emitted->all + onDevice->all, emitted->cached + onDevice->cached};
   }
   if (failed(emitted))
     return failure();
+  mergeShapes(shapes.tables);
   const std::string isa = hostCode.empty() && hasDevice ? "" : isaOf(targetCpuOf(module));
   std::string error = hasDevice
                           ? rt::writeExecutable(options.output, program, code, data, isa, hostCode)

@@ -35,7 +35,8 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
       placement.leastBytes = least;
       placement.least = {host, disk};
     };
-    if (filled != 0 && options.offload.optimizer.isAuto() && choice.optimizer == Tier::Nvme)
+    if (filled != 0 && !module->hasAttr(kStatePlanAttr) && options.offload.optimizer.isAuto() &&
+        choice.optimizer == Tier::Nvme)
       add(/*fillsHost=*/true, std::max<int64_t>(nvme - filled, 0));
     add(/*fillsHost=*/false, nvme);
   }

@@ -177,6 +177,11 @@ std::vector<PlanChoice> PlacementLister::withOrders(std::vector<PlanChoice> choi
 
 std::vector<PlanChoice> listPlacements(ModuleOp module, const PhaseOptions &options,
                                        const planning::Machine &machine) {
+  if (auto first = module->getAttrOfType<PlanAttr>(kStatePlanAttr)) {
+    PlanChoice choice = choiceOf(first);
+    choice.swapHost = choice.swapNvme = 0; // values of a step are its own
+    return {choice};
+  }
   return PlacementLister(module, options, machine).list();
 }
 

@@ -10,7 +10,7 @@
 namespace zero {
 
 /// The placements of state that the options allow: stages, buckets, tiers and orders of
-/// micro-batches. Nothing is said about activations.
+/// micro-batches. Nothing is said about activations. For a module with kStatePlanAttr, that of it.
 std::vector<PlanChoice> listPlacements(mlir::ModuleOp module, const PhaseOptions &options,
                                        const planning::Machine &machine);
 

@@ -60,6 +60,8 @@ public:
   }
 
   void runOnOperation() override {
+    if (getOperation()->hasAttr(kStatePlanAttr))
+      return; // the tiles are those of the first shape
     const UntiledProgram program(getOperation());
     const uint64_t given = options->differentiate.tileParamsOver.getValue();
     std::unique_ptr<TileTrial> asked = attempt(program, {});

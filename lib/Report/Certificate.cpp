@@ -63,6 +63,28 @@ static void printMemory(const ArenaSummary &plan, llvm::raw_ostream &os) {
   printArena(plan, os);
 }
 
+/// Prints the arenas of the programs for all shapes if there are several.
+static void printShapes(const PlanSummary &plan, llvm::raw_ostream &os) {
+  if (plan.shapes.empty())
+    return;
+  SmallVector<Tier> used;
+  llvm::copy_if(kTiers, std::back_inserter(used),
+                [&](Tier tier) { return largestArena(plan, tier) > 0; });
+  constexpr unsigned kWidth = 40;
+  os << llvm::left_justify("arena of each rank by shape, bytes:", kWidth);
+  for (Tier tier : used)
+    os << llvm::right_justify(stringifyTier(tier), 15);
+  const auto print = [&](StringRef name, function_ref<int64_t(Tier)> bytesOf) {
+    os << "\n  " << llvm::left_justify(name, kWidth - 2);
+    for (Tier tier : used)
+      os << llvm::format("%15lld", (long long)bytesOf(tier));
+  };
+  for (const ShapeArenas &shape : plan.shapes)
+    print(shape.shape, [&](Tier tier) { return shape.bytes[unsigned(tier)]; });
+  print("the largest, which a rank has", [&](Tier tier) { return largestArena(plan, tier); });
+  os << "\n";
+}
+
 /// Prints nothing for a program without parameters.
 static void printStored(ArrayRef<StoredBytes> stored, llvm::raw_ostream &os) {
   if (stored.empty())
@@ -176,6 +198,7 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   printMemory(plan, os);
   for (const ArenaSummary &other : plan.others)
     printMemory(other, os);
+  printShapes(plan, os);
   printStored(plan.stored, os);
   printProcess(plan, os);
   printState(plan, os);

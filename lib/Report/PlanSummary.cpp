@@ -236,17 +236,32 @@ static void readCertificates(ModuleOp module, PlanSummary &plan) {
       readCertificate(other, plan.others.emplace_back());
 }
 
+int64_t largestArena(const PlanSummary &plan, Tier tier) {
+  int64_t largest = tier == Tier::Device ? plan.arena : 0;
+  for (const ArenaSummary &other : plan.others)
+    largest = std::max(largest, other.tier == tier ? other.arena : 0);
+  for (const ShapeArenas &shape : plan.shapes)
+    largest = std::max(largest, shape.bytes[unsigned(tier)]);
+  return largest;
+}
+
 /// Adds up the memory of a process that runs all ranks on a CPU.
 static void addProcess(ModuleOp module, PlanSummary &plan) {
   if (module->hasAttr(kDeviceAttr))
     return;
-  int64_t arena = plan.arena;
-  for (const ArenaSummary &other : plan.others)
-    arena += other.tier == Tier::Host ? other.arena : 0;
+  const int64_t arena = largestArena(plan, Tier::Device) + largestArena(plan, Tier::Host);
   const int64_t ranks = plan.ranks * plan.tensorRanks;
   plan.processArenas = ranks * arena;
   plan.processBeside =
       int64_t(planning::processBytes(uint64_t(arena), uint64_t(ranks))) - plan.processArenas;
+}
+
+void addShape(ModuleOp module, StringRef shape, PlanSummary &plan) {
+  ShapeArenas &arenas = plan.shapes.emplace_back(ShapeArenas{shape.str()});
+  for (Tier tier : kTiers)
+    if (ArenaAttr arena = certificateOf(module, tier))
+      arenas.bytes[unsigned(tier)] = arena.getPeak();
+  addProcess(module, plan);
 }
 
 /// Counts the bytes that cross between nodes of the size that sums or parameters are divided by.

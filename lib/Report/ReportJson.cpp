@@ -96,6 +96,15 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
       json.attribute("arenas", plan.processArenas);
       json.attribute("beside", plan.processBeside);
     });
+  if (!plan.shapes.empty())
+    json.attributeArray("shapes", [&] {
+      for (const ShapeArenas &shape : plan.shapes)
+        json.object([&] {
+          json.attribute("shape", utf8(shape.shape));
+          for (Tier tier : kTiers)
+            json.attribute((stringifyTier(tier) + "_bytes").str(), shape.bytes[unsigned(tier)]);
+        });
+    });
   if (plan.volume)
     json.attributeObject("volume", [&] { writeVolume(json, *plan.volume); });
   if (const auto &owners = plan.owners)

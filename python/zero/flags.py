@@ -36,7 +36,7 @@ def _text(flag, value):
 
 
 def _argument(name, flag, value):
-    """The arguments for one keyword: none or one."""
+    """The arguments for one keyword: none or one, or one for each of several shapes."""
     dashes = "--" + flag.flag
     if flag.kind == "switch":
         if not isinstance(value, bool):
@@ -44,7 +44,8 @@ def _argument(name, flag, value):
         return [dashes] if value else []
     if isinstance(value, bool):
         raise TypeError(f"{name}: expected a value ({flag.value or flag.kind}), got {value!r}")
-    return [f"{dashes}={_text(flag, value)}"]
+    several = value if flag.flag == "shape" and isinstance(value, list) else [value]
+    return [f"{dashes}={_text(flag, each)}" for each in several]
 
 
 def arguments_of(keywords):

@@ -79,7 +79,7 @@ zero_rt_status zero_rt_data_describe(zero_rt_data *data, zero_rt_data_info *info
   return guard([&]() -> Status {
     ZERO_RT_TRY(data->set->prepare());
     const SampleOrder &order = data->set->order();
-    *info = {order.samples(), order.perStep(), order.stepsPerEpoch()};
+    *info = {order.samples(), order.perStep(), order.stepsPerEpoch(), order.lastSamples()};
     return {};
   });
 }

@@ -11,56 +11,98 @@ Rank::Rank(std::shared_ptr<const LoadedProgram> program, std::unique_ptr<Communi
 Status Rank::prepare(Device &device, const InitialFiles &files, const RankOptions &options) {
   const int self = number();
   const proto::Program &tables = program->tables();
-  ZERO_RT_TRY(device.makeQueue(self, queue));
+  for (size_t shape = 0; shape < program->shapes(); ++shape) {
+    shapes.push_back(std::make_unique<ShapeSteps>());
+    ZERO_RT_TRY(device.makeQueue(self, shapes.back()->queue));
+  }
   ZERO_RT_TRY(memory.reserve(device, tables, self, options.checkMemory, *options.meter));
   ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier(), *options.meter));
-  data.emplace(*program, *communicator, memory, *queue);
-  ZERO_RT_TRY(data->open());
-  executor.emplace(tables, *communicator, memory, *queue, *data, checks, vote);
+  for (size_t shape = 0; shape < program->shapes(); ++shape)
+    ZERO_RT_TRY(openShape(shape, device, options));
+  return {};
+}
+
+Status Rank::openShape(size_t shape, Device &device, const RankOptions &options) {
+  const proto::Program &tables = program->tablesOf(shape);
+  ShapeSteps &steps = *shapes[shape];
+  steps.data.emplace(*program, shape, *communicator, memory, *steps.queue);
+  ZERO_RT_TRY(steps.data->open());
+  steps.executor.emplace(tables, *communicator, memory, *steps.queue, *steps.data,
+                         checks.emplace_back(), vote);
   if (options.checkMemory)
-    executor->getObservers().attach(check.emplace(tables, self, memory.bases()));
-  return executor->open(device, {options.checkMemory, options.hasIdleCores, options.graphs,
-                                 options.timeoutSeconds, options.owner});
+    steps.executor->getObservers().attach(steps.check.emplace(tables, number(), memory.bases()));
+  return steps.executor->open(device, {options.checkMemory, options.hasIdleCores, options.graphs,
+                                       options.timeoutSeconds, options.owner});
 }
 
 Status Rank::any(Device &device, bool mine, bool &result) {
-  Status status = vote.any(device, *queue, *communicator, mine, result);
+  Status status = vote.any(device, *shapes.front()->queue, *communicator, mine, result);
   if (!status.ok())
     communicator->abort(status);
   return status;
 }
 
 Status Rank::step(const StepRequest &request) {
-  Status status = executor->run(request);
+  Status status;
+  if (request.shape != current)
+    status = writeConstants(*program, request.shape, number(), memory.byTier());
+  current = request.shape;
+  Executor &executor = *shapes[current]->executor;
+  if (status.ok())
+    status = executor.run(request);
   // Consequences are not passed on: the cause has been, or will be, by its own rank.
   if (!status.ok() && status.getCode() != ZERO_RT_ABORTED)
     communicator->abort(status);
   if (!status.ok())
-    executor->settle();
+    executor.settle();
   return status;
 }
 
 /// A wait also ends with the failure of another rank, once. What runs is waited for all the same.
 void Rank::settle() {
-  if (queue && !queue->finish().ok())
-    (void)queue->finish();
+  for (const auto &steps : shapes)
+    if (steps->queue && !steps->queue->finish().ok())
+      (void)steps->queue->finish();
 }
 
 void Rank::leave() {
-  executor.reset();
+  for (const auto &steps : shapes)
+    steps->executor.reset();
   recorded.reset();
   communicator.reset();
 }
 
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
+  Executor &executor = *shapes.front()->executor;
   if (recorded)
-    executor->getObservers().detach(*recorded);
+    executor.getObservers().detach(*recorded);
   recorded.reset(); // its memory first
   if (steps == 0)
     return;
-  const std::vector<uint64_t> events = executor->eventsPerStep();
-  executor->getObservers().attach(
-      recorded.emplace(Recorder(steps, events, origin), *queue, *communicator, events.front()));
+  const std::vector<uint64_t> events = executor.eventsPerStep();
+  executor.getObservers().attach(recorded.emplace(
+      Recorder(steps, events, origin), *shapes.front()->queue, *communicator, events.front()));
+}
+
+LaneUse Rank::laneUse() const {
+  LaneUse all;
+  for (const auto &steps : shapes)
+    all += steps->executor->use();
+  return all;
+}
+
+uint64_t Rank::measuredPeak(proto::Tier tier) const {
+  uint64_t peak = 0;
+  for (const auto &steps : shapes)
+    peak = std::max(peak, steps->check ? steps->check->peak(tier) : 0);
+  return peak;
+}
+
+uint64_t Rank::measuredLive(proto::Tier tier) const {
+  uint64_t live = 0;
+  for (const auto &steps : shapes)
+    live = std::max(live, steps->check ? steps->check->mostLive(tier) : 0);
+  return live;
 }
 
 zero_rt_recording Rank::recording() const {

@@ -9,6 +9,8 @@
 #include "runtime/execute/step_recording.h"
 #include "runtime/execute/vote.h"
 
+#include <deque>
+
 namespace zero::rt {
 
 /// The arguments of the construction of all ranks.
@@ -54,26 +56,38 @@ public:
 
   int number() const { return communicator->rank(); }
   RankMemory &getMemory() { return memory; }
-  /// The results of steps, valid after prepare() like those of the executor.
-  const StepData &results() const { return *data; }
-  const Executor &getExecutor() const { return *executor; }
+  /// The results of the last step or evaluation, valid after prepare() like those of the executor.
+  const StepData &results() const { return *shapes[current]->data; }
+  const Executor &getExecutor() const { return *shapes[current]->executor; }
+  /// The use of lanes in all steps.
+  LaneUse laneUse() const;
   Traffic traffic() const { return communicator->traffic(); }
   /// As of Communicator.
   const std::map<AxisSet, uint64_t> &volumes() const { return communicator->volumes(); }
-  /// The results of --check-memory, or nullptr.
-  const MemoryCheck *memoryCheck() const { return check ? &*check : nullptr; }
+  /// What --check-memory has measured of `tier` in the steps of all shapes; 0 without it.
+  uint64_t measuredPeak(proto::Tier tier) const;
+  uint64_t measuredLive(proto::Tier tier) const;
 
 private:
+  /// What the steps of one shape run with.
+  struct ShapeSteps {
+    std::unique_ptr<Queue> queue;
+    std::optional<StepData> data;
+    std::optional<MemoryCheck> check;
+    std::optional<Executor> executor; ///< goes first: its threads use all of the above
+  };
+
+  Status openShape(size_t shape, Device &device, const RankOptions &options);
+
   std::shared_ptr<const LoadedProgram> program;
-  DeferredChecks checks; ///< goes last: memory is freed when a GPU does nothing more
-  RankMemory memory;     ///< goes after the communicator: NCCL may use it until that has ended
+  /// By shape. Goes last: memory is freed when a GPU does nothing more.
+  std::deque<DeferredChecks> checks;
+  RankMemory memory; ///< goes after the communicator: NCCL may use it until that has ended
   std::unique_ptr<Communicator> communicator;
   Vote vote;
-  std::unique_ptr<Queue> queue;
-  std::optional<StepData> data;
-  std::optional<MemoryCheck> check;
-  std::optional<StepRecording> recorded;
-  std::optional<Executor> executor; ///< goes first: its threads use all of the above
+  std::vector<std::unique_ptr<ShapeSteps>> shapes;
+  size_t current = 0;                    ///< the shape whose constants are in memory
+  std::optional<StepRecording> recorded; ///< of a program with one shape
 };
 
 } // namespace zero::rt

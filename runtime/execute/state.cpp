@@ -229,6 +229,31 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
   return encodeParameters(program, files, rank, memory, meter);
 }
 
+Status writeConstants(const LoadedProgram &program, size_t shape, int rank,
+                      const MemoryByTier &memory) {
+  const proto::Program &tables = program.tablesOf(shape);
+  for (const proto::Tensor &tensor : tables.tensors()) {
+    if (!isOfShape(tensor))
+      continue;
+    const uint64_t size = sizeOf(toDType(tensor.dtype()));
+    const char *from = reinterpret_cast<const char *>(program.executable.data.data()) +
+                       tensor.init().data().offset();
+    for (const Block &block : blocksOf(tables, tensor)) {
+      const auto write = [&](const Part &part) {
+        const auto copy = [&](char *target, uint64_t done, uint64_t bytes) {
+          std::memcpy(target, from + part.inTensor * size + done, bytes);
+          return Status();
+        };
+        return memory.at(block.buffer->tier())
+            .write(placeOf(block.mesh, *block.buffer, rank) + part.inBuffer * size,
+                   part.count * size, copy);
+      };
+      ZERO_RT_TRY(forEachPart(block, rank, write));
+    }
+  }
+  return {};
+}
+
 /// Divides `count` f32 values by their scale.
 static void unscale(char *values, uint64_t count, float scale) {
   float value;

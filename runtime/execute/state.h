@@ -30,6 +30,11 @@ struct InitialFiles {
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
                          const MemoryByTier &memory, Meter &meter);
 
+/// Writes the constants of the program of a shape into the memory of `rank`, where steps of other
+/// shapes may have written.
+Status writeConstants(const LoadedProgram &program, size_t shape, int rank,
+                      const MemoryByTier &memory);
+
 /// Takes bytes of a whole value from `offset` on.
 using TakeBytes = std::function<Status(uint64_t offset, const char *values, uint64_t bytes)>;
 

@@ -13,11 +13,11 @@
 
 namespace zero::rt {
 
-StepData::StepData(const LoadedProgram &program, Communicator &communicator, RankMemory &memory,
-                   Queue &queue)
-    : program(program), communicator(communicator), memory(memory), queue(queue),
+StepData::StepData(const LoadedProgram &program, size_t shape, Communicator &communicator,
+                   RankMemory &memory, Queue &queue)
+    : program(program), shape(shape), communicator(communicator), memory(memory), queue(queue),
       dataRank(dataRankOf(program.tables(), communicator.rank())),
-      windows(program.tables(), communicator.rank()) {
+      windows(program.tablesOf(shape), communicator.rank()) {
   for (const proto::Output &output : tables().outputs())
     outputs.emplace_back(elementsOf(output.shape()) * sizeOf(toDType(output.dtype())));
   // In the order of makeDataSet.
@@ -88,9 +88,9 @@ Status StepData::writeInputs(const StepRequest &request, uint64_t microBatch,
     ZERO_RT_TRY(queue.await(uint32_t(i)));
     char *target = windows.at<char>(uint32_t(i));
     if (input.kind() == proto::Input::DATA && request.samples)
-      request.data->read(dataIndices[size_t(i)], *request.samples, part, dataRank, target);
+      request.data->read(dataIndices[size_t(i)], shape, *request.samples, part, dataRank, target);
     else if (input.kind() == proto::Input::DATA)
-      request.data->read(dataIndices[size_t(i)], request.batch, part, dataRank, target);
+      request.data->read(dataIndices[size_t(i)], shape, request.batch, part, dataRank, target);
     else
       writeScalar(input, request, part, target);
     ZERO_RT_TRY(queue.push(uint32_t(i)));

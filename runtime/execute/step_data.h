@@ -12,11 +12,12 @@
 
 namespace zero::rt {
 
-/// Inputs, outputs, loss and gradients of one rank. The objects that it refers to must outlive it.
+/// Inputs, outputs, loss and gradients of one rank, in the program of one shape. The objects that
+/// it refers to must outlive it.
 class StepData {
 public:
-  StepData(const LoadedProgram &program, Communicator &communicator, RankMemory &memory,
-           Queue &queue);
+  StepData(const LoadedProgram &program, size_t shape, Communicator &communicator,
+           RankMemory &memory, Queue &queue);
 
   /// Finds the places that the host shares with the commands. Once, before the first step.
   Status open();
@@ -51,9 +52,10 @@ private:
   Status pullOutputs(bool all);
   Status handOutGradients(const StepRequest &request);
   Status checkLoss() const;
-  const proto::Program &tables() const { return program.tables(); }
+  const proto::Program &tables() const { return program.tablesOf(shape); }
 
   const LoadedProgram &program;
+  size_t shape;
   Communicator &communicator;
   RankMemory &memory;
   Queue &queue;

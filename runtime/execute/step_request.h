@@ -14,6 +14,7 @@ namespace zero::rt {
 /// The request of a step, for all ranks.
 struct StepRequest {
   uint64_t step = 0;
+  size_t shape = 0;   ///< of the program that runs
   uint64_t batch = 0; ///< of the data
   float learningRate = 0;
   bool allowNan = false;

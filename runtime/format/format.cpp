@@ -92,6 +92,13 @@ static bool isInside(const Section &section, uint64_t fileBytes) {
          isWithin(section.offset, section.size, fileBytes);
 }
 
+/// The file has kernels and images once.
+static void shareCode(const proto::Program &first, proto::Program &shape) {
+  *shape.mutable_kernels() = first.kernels();
+  *shape.mutable_gpu_images() = first.gpu_images();
+  shape.set_target(first.target());
+}
+
 static std::string checkContents(std::span<const uint8_t> file, const Header &header,
                                  Executable &executable) {
   for (const Section &section : {header.program, header.code, header.data, header.hostCode})
@@ -107,6 +114,8 @@ static std::string checkContents(std::span<const uint8_t> file, const Header &he
   if (tables.size() > INT32_MAX ||
       !executable.program.ParseFromArray(tables.data(), static_cast<int>(tables.size())))
     return "its tables cannot be read";
+  for (proto::Program &shape : *executable.program.mutable_shapes())
+    shareCode(executable.program, shape);
   executable.code = file.subspan(header.code.offset, header.code.size);
   executable.data = file.subspan(header.data.offset, header.data.size);
   executable.hostCode = file.subspan(header.hostCode.offset, header.hostCode.size);

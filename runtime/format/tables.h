@@ -53,6 +53,15 @@ inline bool isCoded(const proto::Tensor &tensor) {
   return tensor.blocks().dtype() != proto::DTYPE_UNSPECIFIED;
 }
 
+/// The programs of an executable: the first one, and those for other shapes of the inputs.
+inline size_t countShapes(const proto::Program &first) { return size_t(first.shapes_size()) + 1; }
+inline const proto::Program &programOf(const proto::Program &first, size_t shape) {
+  return shape == 0 ? first : first.shapes(int(shape) - 1);
+}
+
+/// Whether `tensor` is a constant of the compiler's, which belongs to the program of one shape.
+inline bool isOfShape(const proto::Tensor &tensor) { return tensor.init().has_data(); }
+
 inline std::span<const uint64_t> shapeOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
   return {shape.data(), static_cast<size_t>(shape.size())};
 }

@@ -139,62 +139,165 @@ void DataSet::remark() {
         number(sampleOrder.perStep())));
 }
 
+/// Whether the data fill a global batch of `shape`.
+bool DataSet::fills(size_t shape) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (sources[i].rows() >= inputs[i].rows(shape) * batch.ranks * batch.microBatches)
+      return true;
+  return inputs.empty();
+}
+
+/// Finds the candidates. Those larger than the data are none, unless all are.
+Status DataSet::findShapes() {
+  candidates.clear();
+  for (size_t shape = 0; shape < countShapes(); ++shape)
+    if (std::ranges::all_of(sources, [&](const DataSource &each) { return each.fits(shape); }))
+      candidates.push_back(shape);
+  const auto first = std::ranges::find_if(candidates, [&](size_t shape) { return fills(shape); });
+  if (first != candidates.end())
+    candidates.erase(candidates.begin(), first);
+  return candidates.empty()
+             ? fail(ZERO_RT_BAD_DATA,
+                    "the rows of the inputs fit different shapes of the program; its inputs are %s",
+                    inputsText().c_str())
+             : Status();
+}
+
+/// The samples of a local batch by shape, given how many rows of each input a sample has; 0 for a
+/// shape that is no candidate, or has no whole samples.
+std::vector<uint64_t> DataSet::localBatches() const {
+  std::vector<uint64_t> counts(countShapes(), 0);
+  for (size_t shape : candidates) {
+    const uint64_t each = std::max<uint64_t>(rowsPerSample[leader], 1);
+    const uint64_t rows = inputs.empty() ? 1 : inputs[leader].rows(shape);
+    const uint64_t count = std::max<uint64_t>(rows / each, 1);
+    bool isWhole = true;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      isWhole =
+          isWhole && (rowsPerSample[i] == 0 || inputs[i].rows(shape) == count * rowsPerSample[i]);
+    counts[shape] = isWhole ? count : 0;
+  }
+  return counts;
+}
+
+/// Whether rows of `shape` are as long as those of the first candidate.
+bool DataSet::hasLongestRows(size_t shape) const {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (sources[i].rowBytes(shape) != sources[i].rowBytes(candidates.front()))
+      return false;
+  return true;
+}
+
+/// The samples of the last batch of an epoch of `samples`: the most that a shape has whose global
+/// batch they fill; 0: none.
+uint64_t DataSet::chooseLast(uint64_t samples) const {
+  const uint64_t whole = globalBatch(candidates.front());
+  uint64_t last = 0;
+  for (size_t shape : candidates)
+    if (const uint64_t count = globalBatch(shape);
+        samples >= whole && count <= samples % whole && hasLongestRows(shape))
+      last = std::max(last, count);
+  return last;
+}
+
 Status DataSet::prepare() {
   if (prepared)
     return {};
   ZERO_RT_TRY(checkBound());
+  ZERO_RT_TRY(findShapes());
+  const size_t first = candidates.front();
   rowsPerSample.assign(inputs.size(), 0);
   leader = 0;
-  localBatch = 0;
+  uint64_t common = 0; // divisor of the rows
+  const auto moves = [&](size_t i) { return !sources[i].canStandStill(inputs[i].rows(first)); };
   for (size_t i = inputs.size(); i-- > 0;)
-    if (!sources[i].canStandStill()) {
-      localBatch = std::gcd(localBatch, sources[i].rowsPerBatch());
+    if (moves(i)) {
+      common = std::gcd(common, inputs[i].rows(first));
       leader = i;
     }
   uint64_t samples = 1;
-  if (localBatch > 0) {
+  if (common > 0) {
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (!sources[i].canStandStill())
-        rowsPerSample[i] = sources[i].rowsPerBatch() / localBatch;
+      if (moves(i))
+        rowsPerSample[i] = inputs[i].rows(first) / common;
     ZERO_RT_TRY(checkSamples());
     samples = sources[leader].rows() / rowsPerSample[leader];
   } else if (!inputs.empty()) { // one batch for ever
     while (leader + 1 < inputs.size() && inputs[leader].shape.empty())
       ++leader;
-    localBatch = sources[leader].rowsPerBatch();
     samples = sources[leader].rows();
   }
-  localBatch = std::max<uint64_t>(localBatch, 1);
-  sampleOrder = SampleOrder(std::max<uint64_t>(samples, 1),
-                            localBatch * batch.ranks * batch.microBatches, seed);
+  localBatch = localBatches();
+  std::erase_if(candidates, [&](size_t shape) { return localBatch[shape] == 0; });
+  samples = std::max<uint64_t>(samples, 1);
+  sampleOrder = SampleOrder(samples, globalBatch(first), seed, chooseLast(samples));
   remark();
   prepared = true;
   return {};
 }
 
-/// `sampleAt`: the sample at a position of the global batch.
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+/// Whether `shape` has a place for each token of documents in `samples` samples.
 template <typename SampleAt>
-void DataSet::readRows(size_t index, uint64_t microBatch, int rank, void *destination,
-                       SampleAt sampleAt) const {
-  const DataSource &source = sources[index];
-  const uint64_t rows = rowsPerSample[index];
-  if (rows == 0)
-    return source.read(0, source.rowsPerBatch(), destination);
-  auto *target = static_cast<uint8_t *>(destination);
-  const uint64_t first = (microBatch * batch.ranks + static_cast<uint64_t>(rank)) * localBatch;
-  for (uint64_t i = 0; i < localBatch; ++i, target += rows * source.rowBytes())
-    source.read(sampleAt(first + i) * rows, rows, target);
+bool DataSet::holds(size_t shape, uint64_t samples, SampleAt sampleAt) const {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const DocumentInput *documents = sources[i].documents();
+    const uint64_t each = rowsPerSample[i];
+    const uint64_t rows = each ? samples * each : inputs[i].rows(shape);
+    for (uint64_t row = 0; documents && row < rows; ++row)
+      if (!documents->holds(shape, each ? sampleAt(row / each) * each + row % each : row))
+        return false;
+  }
+  return true;
 }
 
-void DataSet::read(size_t index, uint64_t step, uint64_t microBatch, int rank,
+/// The smallest candidate whose global batch has so many samples, and that holds each of them.
+/// `sampleAt`: the sample at a position of the global batch.
+template <typename SampleAt>
+size_t DataSet::smallestFor(uint64_t samples, SampleAt sampleAt) const {
+  for (size_t at = candidates.size(); at-- > 1;)
+    if (const size_t shape = candidates[at];
+        globalBatch(shape) == samples && holds(shape, samples, sampleAt))
+      return shape;
+  return candidates.front();
+}
+
+size_t DataSet::shapeOf(uint64_t step) const {
+  return smallestFor(sampleOrder.samplesOf(step),
+                     [&](uint64_t position) { return sampleOrder.sample(step, position); });
+}
+
+size_t DataSet::shapeOf(const SampleChoice &choice) const {
+  return smallestFor(sampleOrder.perStep(),
+                     [&](uint64_t position) { return choice.sample(position); });
+}
+
+/// `sampleAt`: the sample at a position of the global batch.
+template <typename SampleAt>
+void DataSet::readRows(size_t index, size_t shape, uint64_t microBatch, int rank, void *destination,
+                       SampleAt sampleAt) const {
+  const DataSource &source = sources[index];
+  const uint64_t rows = rowsPerSample[index], samples = localBatch[shape];
+  if (rows == 0)
+    return source.read(0, inputs[index].rows(shape), shape, destination);
+  auto *target = static_cast<uint8_t *>(destination);
+  const uint64_t first = (microBatch * batch.ranks + static_cast<uint64_t>(rank)) * samples;
+  for (uint64_t i = 0; i < samples; ++i, target += rows * source.rowBytes(shape))
+    source.read(sampleAt(first + i) * rows, rows, shape, target);
+}
+
+void DataSet::read(size_t index, size_t shape, uint64_t step, uint64_t microBatch, int rank,
                    void *destination) const {
-  readRows(index, microBatch, rank, destination,
+  readRows(index, shape, microBatch, rank, destination,
            [&](uint64_t position) { return sampleOrder.sample(step, position); });
 }
 
-void DataSet::read(size_t index, const SampleChoice &choice, uint64_t microBatch, int rank,
-                   void *destination) const {
-  readRows(index, microBatch, rank, destination,
+void DataSet::read(size_t index, size_t shape, const SampleChoice &choice, uint64_t microBatch,
+                   int rank, void *destination) const {
+  readRows(index, shape, microBatch, rank, destination,
            [&](uint64_t position) { return choice.sample(position); });
 }
 

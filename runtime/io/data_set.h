@@ -20,6 +20,11 @@ struct BatchShape {
 /// that has more rows than the others in its local batch). All inputs contain the same samples in
 /// the same order. An input with only one local batch, or one row, while others have more is
 /// constant: it is the same in every step and on every rank.
+///
+/// A program with several shapes runs the smallest one that holds a batch. All that its data fit
+/// are candidates; the first one, which is the largest, says how many samples a global batch has.
+/// Documents take any that has as many rows and a place for each token, and the last batch of an
+/// epoch one with as long rows, and fewer.
 class DataSet {
 public:
   DataSet(std::vector<InputSpec> inputs, BatchShape batch);
@@ -46,12 +51,18 @@ public:
   /// before read(), after the last change; costs nothing when nothing has changed.
   Status prepare();
 
-  /// Writes the rows of input `index` that `rank` reads in a micro-batch of a step. The
-  /// samples of a global batch do not depend on the number of ranks: micro-batch by
-  /// micro-batch, rank r takes the r-th part. Allocates nothing; safe from several threads.
-  void read(size_t index, uint64_t step, uint64_t microBatch, int rank, void *destination) const;
+  /// The shape of the program that a step runs: the same on all ranks.
+  size_t shapeOf(uint64_t step) const;
   /// The same for a global batch of chosen samples.
-  void read(size_t index, const SampleChoice &choice, uint64_t microBatch, int rank,
+  size_t shapeOf(const SampleChoice &choice) const;
+
+  /// Writes the rows of input `index` that `rank` reads in a micro-batch of a step, for the shape
+  /// of that. The samples of a global batch do not depend on the number of ranks: micro-batch by
+  /// micro-batch, rank r takes the r-th part. Allocates nothing; safe from several threads.
+  void read(size_t index, size_t shape, uint64_t step, uint64_t microBatch, int rank,
+            void *destination) const;
+  /// The same for a global batch of chosen samples.
+  void read(size_t index, size_t shape, const SampleChoice &choice, uint64_t microBatch, int rank,
             void *destination) const;
 
   /// Valid after prepare().
@@ -69,8 +80,21 @@ private:
   Status checkSamples() const;
   void remark();
   void remarkDocuments();
+  size_t countShapes() const { return inputs.empty() ? 1 : inputs.front().shapes(); }
+  bool fills(size_t shape) const;
+  Status findShapes();
+  std::vector<uint64_t> localBatches() const;
+  uint64_t globalBatch(size_t shape) const {
+    return localBatch[shape] * batch.ranks * batch.microBatches;
+  }
+  uint64_t chooseLast(uint64_t samples) const;
+  bool hasLongestRows(size_t shape) const;
   template <typename SampleAt>
-  void readRows(size_t index, uint64_t microBatch, int rank, void *destination,
+  bool holds(size_t shape, uint64_t samples, SampleAt sampleAt) const;
+  template <typename SampleAt>
+  size_t smallestFor(uint64_t samples, SampleAt sampleAt) const;
+  template <typename SampleAt>
+  void readRows(size_t index, size_t shape, uint64_t microBatch, int rank, void *destination,
                 SampleAt sampleAt) const;
 
   std::vector<InputSpec> inputs;
@@ -81,8 +105,9 @@ private:
   Packing packing = Packing::Off;
   OpenDocuments folders;
   SampleOrder sampleOrder;
-  uint64_t localBatch = 1; ///< samples
-  size_t leader = 0;       ///< the input that determines the number of samples
+  std::vector<size_t> candidates;   ///< shapes that the data fit, the largest first
+  std::vector<uint64_t> localBatch; ///< samples, by shape; 0: no candidate
+  size_t leader = 0;                ///< the input that determines the number of samples
   bool prepared = false, onlyEvaluated = false;
   std::deque<std::string> warnings;
   std::string warning;

@@ -6,14 +6,26 @@
 
 namespace zero::rt {
 
-std::string InputSpec::text() const {
-  std::string text = std::string(nameOf(dtype)) + " [" + (shape.empty() ? "" : "*");
+/// "[*, 784]".
+static std::string rowsText(const std::vector<uint64_t> &shape) {
+  std::string text = shape.empty() ? "[" : "[*";
   for (size_t i = 1; i < shape.size(); ++i)
     text += ", " + std::to_string(shape[i]);
   return text + "]";
 }
 
-static bool fits(const std::vector<uint64_t> &expected, const std::vector<uint64_t> &got) {
+std::string InputSpec::text() const {
+  std::vector<std::string> each = {rowsText(shape)};
+  for (const std::vector<uint64_t> &other : others)
+    if (std::string text = rowsText(other); std::ranges::find(each, text) == each.end())
+      each.push_back(std::move(text));
+  std::string text = nameOf(dtype);
+  for (const std::string &rows : each)
+    text += (&rows == &each.front() ? " " : " or ") + rows;
+  return text;
+}
+
+static bool hasRowsOf(const std::vector<uint64_t> &expected, const std::vector<uint64_t> &got) {
   return expected.size() == got.size() &&
          (expected.empty() || std::equal(expected.begin() + 1, expected.end(), got.begin() + 1));
 }
@@ -43,7 +55,9 @@ static Status checkIds(const InputSpec &spec, const Array &array) {
 Status DataSource::create(const InputSpec &spec, Array array, DataSource &source) {
   DataSource made;
   made.convert = conversion(array.dtype, spec.dtype);
-  if (!fits(spec.shape, array.shape))
+  for (size_t i = 0; i < spec.shapes(); ++i)
+    made.fitting.push_back(hasRowsOf(spec.shapeAt(i), array.shape));
+  if (std::ranges::count(made.fitting, true) == 0)
     return mismatch(spec, array, "");
   if (!made.convert)
     return mismatch(spec, array, "; convert it, as by NumPy's astype()");
@@ -54,10 +68,9 @@ Status DataSource::create(const InputSpec &spec, Array array, DataSource &source
     return fail(ZERO_RT_BAD_DATA, "input '%s': the data is empty: %s%s", escape(spec.name).c_str(),
                 shapeText(array.shape).c_str(), placeOf(array).c_str());
   made.total = array.shape.empty() ? 1 : array.shape[0];
-  made.perBatch = spec.rows();
   made.rowElements = made.total ? elements / made.total : 0;
   made.rowIn = made.rowElements * sizeOf(array.dtype);
-  made.rowOut = made.rowElements * sizeOf(spec.dtype);
+  made.rowOut.assign(spec.shapes(), made.rowElements * sizeOf(spec.dtype));
   made.array = std::move(array);
   source = std::move(made);
   return {};
@@ -67,23 +80,23 @@ DataSource DataSource::of(const InputSpec &spec, std::shared_ptr<const DocumentI
   DataSource made;
   made.array.from = documents->rows().folder();
   made.total = documents->rows().size();
-  made.perBatch = spec.rows();
-  made.rowElements = documents->rows().width();
-  made.rowOut = made.rowElements * sizeOf(spec.dtype);
+  made.fitting.assign(spec.shapes(), true);
+  for (size_t i = 0; i < spec.shapes(); ++i)
+    made.rowOut.push_back(spec.shapeAt(i)[1] * sizeOf(spec.dtype));
   made.documentInput = std::move(documents);
   return made;
 }
 
-void DataSource::read(uint64_t row, uint64_t count, void *destination) const {
-  if (rowElements == 0)
+void DataSource::read(uint64_t row, uint64_t count, size_t shape, void *destination) const {
+  if (rowOut[shape] == 0)
     return;
   if (documentInput)
-    return documentInput->read(row, count, destination);
+    return documentInput->read(row, count, shape, destination);
   auto *target = static_cast<uint8_t *>(destination);
   for (row %= total; count > 0; row = 0) {
     uint64_t run = std::min(count, total - row);
     convert(array.bytes.data() + row * rowIn, target, run * rowElements);
-    target += run * rowOut;
+    target += run * rowOut[shape];
     count -= run;
   }
 }

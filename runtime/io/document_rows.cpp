@@ -48,6 +48,12 @@ uint64_t DocumentRows::tokens() const {
   return count;
 }
 
+uint64_t DocumentRows::tokensIn(uint64_t row) const {
+  uint64_t count = 0;
+  forEachPiece(row, [&](const Piece &piece) { count += piece.end - piece.begin; });
+  return count;
+}
+
 uint64_t DocumentRows::countLonger(uint64_t tokens) const {
   uint64_t longer = 0;
   for (uint64_t i = 0; i < all.size() && how != Packing::Stream; ++i)
@@ -154,7 +160,10 @@ Status DocumentInput::checkType(const InputSpec &spec, const ArrayFile &file) co
   if (file.raw != ZERO_RT_NO_DTYPE)
     return fail(ZERO_RT_INVALID_ARGUMENT, "input '%s': '%s' is a folder, and takes no element type",
                 escape(spec.name).c_str(), escape(file.path).c_str());
-  if (spec.shape.size() != 2 || spec.shape[1] == 0 || (!isInteger && !isMask))
+  bool isMatrix = true;
+  for (size_t i = 0; i < spec.shapes(); ++i)
+    isMatrix = isMatrix && spec.shapeAt(i).size() == 2 && spec.shapeAt(i)[1] > 0;
+  if (!isMatrix || (!isInteger && !isMask))
     return fail(ZERO_RT_BAD_DATA,
                 "input '%s': the documents of '%s' are for integers of shape [batch, sequence], "
                 "expected %s",
@@ -190,7 +199,10 @@ Status DocumentInput::open(const InputSpec &spec, const ArrayFile &file, Packing
   ZERO_RT_TRY(ofInput(Documents::openManifest(file.path, documents)));
   ZERO_RT_TRY(made->choosePart(spec, file));
   ZERO_RT_TRY(made->checkType(spec, file));
-  ZERO_RT_TRY(ofInput(opened.open(file.path, spec.shape[1], packing, made->source)));
+  for (size_t i = 0; i < spec.shapes(); ++i)
+    made->widths.push_back(spec.shapeAt(i)[1]);
+  ZERO_RT_TRY(ofInput(
+      opened.open(file.path, *std::ranges::max_element(made->widths), packing, made->source)));
   ZERO_RT_TRY(made->checkIds(spec));
   if (made->part == DocumentPart::Labels)
     made->shift = file.member.empty() ? made->source->documents().areLabelsShifted() : file.skip;
@@ -235,32 +247,33 @@ int64_t DocumentInput::valueBehind(uint64_t column) const {
 }
 
 template <typename T>
-T *DocumentInput::writeRow(uint64_t row, T *destination) const {
-  uint64_t written = 0;
+void DocumentInput::writeRow(uint64_t row, std::span<T> destination) const {
+  size_t written = 0;
   source->forEachPiece(row, [&](const DocumentRows::Piece &piece) {
-    for (uint64_t column = 0; column < piece.end - piece.begin; ++column, ++written)
-      *destination++ = static_cast<T>(valueOf(piece, column));
+    const uint64_t length = piece.end - piece.begin;
+    for (uint64_t column = 0; column < length && written < destination.size(); ++column)
+      destination[written++] = static_cast<T>(valueOf(piece, column));
   });
-  for (; written < source->width(); ++written)
-    *destination++ = static_cast<T>(valueBehind(written));
-  return destination;
+  for (; written < destination.size(); ++written)
+    destination[written] = static_cast<T>(valueBehind(written));
 }
 
 template <typename T>
-void DocumentInput::write(uint64_t row, uint64_t count, T *destination) const {
-  for (uint64_t i = 0; i < count; ++i)
-    destination = writeRow((row + i) % source->size(), destination);
+void DocumentInput::write(uint64_t row, uint64_t count, uint64_t width, T *destination) const {
+  for (uint64_t i = 0; i < count; ++i, destination += width)
+    writeRow((row + i) % source->size(), std::span(destination, width));
 }
 
-void DocumentInput::read(uint64_t row, uint64_t count, void *destination) const {
+void DocumentInput::read(uint64_t row, uint64_t count, size_t shape, void *destination) const {
+  const uint64_t width = widths[shape];
   if (dtype == ZERO_RT_I64)
-    write(row, count, static_cast<int64_t *>(destination));
+    write(row, count, width, static_cast<int64_t *>(destination));
   else if (dtype == ZERO_RT_I32)
-    write(row, count, static_cast<int32_t *>(destination));
+    write(row, count, width, static_cast<int32_t *>(destination));
   else if (dtype == ZERO_RT_F32)
-    write(row, count, static_cast<float *>(destination));
+    write(row, count, width, static_cast<float *>(destination));
   else
-    write(row, count, static_cast<uint8_t *>(destination));
+    write(row, count, width, static_cast<uint8_t *>(destination));
 }
 
 std::string DocumentInput::remark() const {

@@ -27,6 +27,8 @@ public:
   uint64_t size() const;
   /// Tokens of documents in all rows.
   uint64_t tokens() const;
+  /// Tokens of documents in `row`.
+  uint64_t tokensIn(uint64_t row) const;
   /// Documents that have more than `tokens` in a row that they do not share.
   uint64_t countLonger(uint64_t tokens) const;
 
@@ -65,6 +67,7 @@ enum class DocumentPart { Ids, Labels, Mask, Positions };
 Status describeDocumentPart(const std::string &folder, const std::string &input, std::string &text);
 
 /// The rows of an input [batch, sequence], cut or padded on the right to the length of a sequence.
+/// Of an input with several shapes, documents are put into rows of the longest one.
 class DocumentInput {
 public:
   /// The part is the member of `file`, otherwise the name of the input says it. With a member,
@@ -74,8 +77,12 @@ public:
 
   const DocumentRows &rows() const { return *source; }
   DocumentPart reads() const { return part; }
-  /// Writes `count` rows from `row` on. Allocates nothing.
-  void read(uint64_t row, uint64_t count, void *destination) const;
+  /// Writes `count` rows from `row` on, for a shape of the input. Allocates nothing.
+  void read(uint64_t row, uint64_t count, size_t shape, void *destination) const;
+  /// Whether a shape has a place for each token of `row`.
+  bool holds(size_t shape, uint64_t row) const {
+    return source->tokensIn(row % source->size()) <= widths[shape];
+  }
   /// "3 of 10 documents are longer than a row ...", or nothing.
   std::string remark() const;
 
@@ -86,11 +93,12 @@ private:
   int64_t valueOf(const DocumentRows::Piece &piece, uint64_t column) const;
   int64_t valueBehind(uint64_t column) const;
   template <typename T>
-  T *writeRow(uint64_t row, T *destination) const;
+  void writeRow(uint64_t row, std::span<T> destination) const;
   template <typename T>
-  void write(uint64_t row, uint64_t count, T *destination) const;
+  void write(uint64_t row, uint64_t count, uint64_t width, T *destination) const;
 
   std::shared_ptr<const DocumentRows> source;
+  std::vector<uint64_t> widths; ///< of rows, by shape
   DType dtype = ZERO_RT_NO_DTYPE;
   DocumentPart part = DocumentPart::Ids;
   uint64_t shift = 0;

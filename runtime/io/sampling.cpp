@@ -15,8 +15,9 @@ static uint64_t mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-SampleOrder::SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed)
-    : count(samples), batch(perStep), seed(seed) {
+SampleOrder::SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed,
+                         uint64_t last)
+    : count(samples), batch(perStep), last(last), seed(seed) {
   unsigned bits = static_cast<unsigned>(std::bit_width(samples - 1));
   halfBits = bits < 2 ? 1 : (bits + 1) / 2;
 }

@@ -9,7 +9,8 @@
 namespace zero::rt {
 
 /// The order of samples over steps, independent of ranks. An epoch reads the data once, in complete
-/// global batches: an incomplete batch at its end is omitted, other samples each time if shuffled.
+/// global batches, and then in one of `last` samples if that is not 0. What is left is omitted,
+/// other samples each time if shuffled.
 /// Data smaller than a global batch continues from step to step instead. If shuffled, each epoch
 /// has its own permutation, which is a function of seed and epoch. It is computed, not stored: a
 /// Feistel network on the next power of four, iterated until its value is below the number of
@@ -17,8 +18,9 @@ namespace zero::rt {
 /// four iterations on average.
 class SampleOrder {
 public:
-  /// `samples` and `perStep`, those of a global batch, are at least 1.
-  SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed);
+  /// `samples` and `perStep`, those of a global batch, are at least 1. `last` is at most what the
+  /// complete batches leave of an epoch, and 0 if there are none.
+  SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed, uint64_t last = 0);
   SampleOrder() : SampleOrder(1, 1, std::nullopt) {}
 
   /// A position between two samples: the epoch, and the number of its samples before the position.
@@ -35,13 +37,19 @@ public:
 
   uint64_t samples() const { return count; }
   uint64_t perStep() const { return batch; }
+  /// Of the last global batch of an epoch, if it has fewer; else 0.
+  uint64_t lastSamples() const { return last; }
+  /// The samples of the global batch of `step`.
+  uint64_t samplesOf(uint64_t step) const {
+    return last > 0 && step % stepsPerEpoch() == count / batch ? last : batch;
+  }
   /// 0 for data smaller than a global batch.
-  uint64_t stepsPerEpoch() const { return count / batch; }
+  uint64_t stepsPerEpoch() const { return count / batch + (last > 0); }
 
 private:
   uint64_t permute(uint64_t epoch, uint64_t index) const;
 
-  uint64_t count, batch;
+  uint64_t count, batch, last;
   std::optional<uint64_t> seed;
   unsigned halfBits = 1; ///< of the Feistel network's domain
 };

@@ -80,11 +80,18 @@ const proto::Tensor &LoadedProgram::parameterOf(const proto::Gradient &gradient)
 
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {
   std::vector<InputSpec> inputs;
-  for (const proto::Input &input : program.inputs()) {
-    auto shape = shapeOf(input.shape());
-    if (isBound(input))
-      inputs.push_back(
-          {input.name(), toDType(input.dtype()), {shape.begin(), shape.end()}, input.vocabulary()});
+  for (int i = 0; i < program.inputs_size(); ++i) {
+    const proto::Input &input = program.inputs(i);
+    if (!isBound(input))
+      continue;
+    const auto shapeIn = [&](const proto::Program &each) {
+      const auto shape = shapeOf(each.inputs(i).shape());
+      return std::vector<uint64_t>(shape.begin(), shape.end());
+    };
+    InputSpec &spec = inputs.emplace_back(
+        InputSpec{input.name(), toDType(input.dtype()), shapeIn(program), input.vocabulary()});
+    for (const proto::Program &other : program.shapes())
+      spec.others.push_back(shapeIn(other));
   }
   return std::make_shared<DataSet>(std::move(inputs),
                                    BatchShape{dataRanksOf(program), microBatchesOf(program)});

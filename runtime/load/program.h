@@ -30,6 +30,9 @@ struct LoadedProgram {
   std::map<std::string_view, const proto::Tensor *> parameters;
 
   const proto::Program &tables() const { return executable.program; }
+  /// The program of a shape; 0 is tables().
+  const proto::Program &tablesOf(size_t shape) const { return programOf(tables(), shape); }
+  size_t shapes() const { return countShapes(tables()); }
   int ranks() const { return static_cast<int>(tables().ranks()); }
   Mesh mesh() const { return meshOf(tables()); }
   /// The tensor that has the value of `tensor` for users: its master, or itself.
@@ -66,7 +69,7 @@ inline DType gradientType(const proto::Gradient &gradient) {
   return isHalf(dtype) ? ZERO_RT_F32 : dtype;
 }
 
-/// A data set for the inputs of kind DATA, still without data.
+/// A data set for the inputs of kind DATA of all shapes, still without data.
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 
 /// Threads of a rank that memory was planned for, or, without a plan, the usable cores divided by

@@ -5,6 +5,7 @@
 #include "runtime/format/limits.h"
 #include "runtime/load/validate_commands.h"
 #include "runtime/load/validate_gpu.h"
+#include "runtime/load/validate_shapes.h"
 #include "runtime/load/validate_tensors.h"
 #include "runtime/load/validate_tiers.h"
 #include "runtime/support/checked.h"
@@ -138,12 +139,11 @@ static Status checkMicroBatches(const proto::Program &program) {
   return {};
 }
 
-static Status validateTables(const Executable &executable) {
-  const proto::Program &program = executable.program;
+static Status validateTables(const proto::Program &program, uint64_t dataBytes) {
   ZERO_RT_TRY(checkSizes(program));
   ZERO_RT_TRY(checkLaneShares(program));
   const Bounds bounds(program);
-  ZERO_RT_TRY(validateTensors(executable, bounds));
+  ZERO_RT_TRY(validateTensors(program, dataBytes, bounds));
   for (const proto::Input &input : program.inputs())
     ZERO_RT_TRY(checkInput(program, bounds, input));
   ZERO_RT_TRY(checkMicroBatches(program));
@@ -157,8 +157,12 @@ static Status validateTables(const Executable &executable) {
 
 Status validate(const Executable &executable) {
   ZERO_RT_TRY(validateTarget(executable));
-  ZERO_RT_TRY(validateTiers(executable.program));
-  return validateTables(executable);
+  for (size_t shape = 0; shape < countShapes(executable.program); ++shape) {
+    const proto::Program &program = programOf(executable.program, shape);
+    ZERO_RT_TRY(validateTiers(program));
+    ZERO_RT_TRY(validateTables(program, executable.data.size()));
+  }
+  return validateShapes(executable.program);
 }
 
 } // namespace zero::rt

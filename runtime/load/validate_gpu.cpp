@@ -2,6 +2,7 @@
 
 #include "runtime/load/validate_gpu.h"
 
+#include "runtime/format/tables.h"
 #include "runtime/support/checked.h"
 
 #include <vector>
@@ -38,17 +39,8 @@ static Status checkImage(const proto::GpuImage &image, std::span<const uint8_t> 
   return {};
 }
 
-Status validateTarget(const Executable &executable) {
-  const proto::Program &program = executable.program;
-  if (!proto::Target_IsValid(program.target()))
-    return fail(ZERO_RT_UNSUPPORTED, "it is compiled for a device that this runtime does not know");
-  if (program.target() == proto::CPU && program.gpu_images_size() > 0)
-    return fail(ZERO_RT_BAD_FILE, "code for a GPU in a program for the CPU");
-  for (const proto::Kernel &kernel : program.kernels())
-    ZERO_RT_TRY(checkKernel(program, kernel));
-  for (const proto::GpuImage &image : program.gpu_images())
-    ZERO_RT_TRY(checkImage(image, executable.code));
-  std::vector<int> arguments(size_t(program.kernels_size()), -1);
+/// All launches of a kernel have as many arguments: `arguments` is by kernel, -1 without a launch.
+static Status checkArguments(const proto::Program &program, std::vector<int> &arguments) {
   for (const proto::Segment &segment : program.segments())
     for (const proto::Command &command : segment.commands()) {
       const uint32_t kernel = command.launch().kernel();
@@ -61,6 +53,22 @@ Status validateTarget(const Executable &executable) {
                          "its launches have different numbers of arguments");
       expected = command.launch().args_size();
     }
+  return {};
+}
+
+Status validateTarget(const Executable &executable) {
+  const proto::Program &program = executable.program;
+  if (!proto::Target_IsValid(program.target()))
+    return fail(ZERO_RT_UNSUPPORTED, "it is compiled for a device that this runtime does not know");
+  if (program.target() == proto::CPU && program.gpu_images_size() > 0)
+    return fail(ZERO_RT_BAD_FILE, "code for a GPU in a program for the CPU");
+  for (const proto::Kernel &kernel : program.kernels())
+    ZERO_RT_TRY(checkKernel(program, kernel));
+  for (const proto::GpuImage &image : program.gpu_images())
+    ZERO_RT_TRY(checkImage(image, executable.code));
+  std::vector<int> arguments(size_t(program.kernels_size()), -1);
+  for (size_t shape = 0; shape < countShapes(program); ++shape)
+    ZERO_RT_TRY(checkArguments(programOf(program, shape), arguments));
   return {};
 }
 

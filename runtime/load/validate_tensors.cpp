@@ -15,8 +15,8 @@ namespace {
 /// Checks the state of one program. The errors in each function describe the checks.
 class TensorValidator {
 public:
-  TensorValidator(const Executable &executable, const Bounds &bounds)
-      : program(executable.program), bounds(bounds), dataBytes(executable.data.size()) {}
+  TensorValidator(const proto::Program &program, uint64_t dataBytes, const Bounds &bounds)
+      : program(program), bounds(bounds), dataBytes(dataBytes) {}
 
   Status run() {
     for (const proto::Buffer &buffer : program.buffers())
@@ -305,8 +305,8 @@ private:
 
 } // namespace
 
-Status validateTensors(const Executable &executable, const Bounds &bounds) {
-  return TensorValidator(executable, bounds).run();
+Status validateTensors(const proto::Program &program, uint64_t dataBytes, const Bounds &bounds) {
+  return TensorValidator(program, dataBytes, bounds).run();
 }
 
 } // namespace zero::rt

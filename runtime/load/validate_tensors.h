@@ -8,7 +8,7 @@
 namespace zero::rt {
 
 /// Checks buffers, tensors with their tiles, initial values and masters, and gradients.
-Status validateTensors(const Executable &executable, const Bounds &bounds);
+Status validateTensors(const proto::Program &program, uint64_t dataBytes, const Bounds &bounds);
 
 } // namespace zero::rt
 

@@ -80,7 +80,8 @@ Status Ranks::create(const std::shared_ptr<const LoadedProgram> &program,
                      const zero_rt_session_options &wanted, std::unique_ptr<Ranks> &ranks) {
   ZERO_RT_TRY(checkOptions(wanted));
   if (wanted.check_memory)
-    ZERO_RT_TRY(checkValues(program->tables(), program->executable.data));
+    for (size_t shape = 0; shape < program->shapes(); ++shape)
+      ZERO_RT_TRY(checkValues(program->tablesOf(shape), program->executable.data));
   if (wanted.world)
     ZERO_RT_TRY(checkDivides(*wanted.world->world, program->ranks()));
   zero_rt_session_options options = wanted;

@@ -72,6 +72,7 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(gradients.keep(flags & ZERO_RT_KEEP_GRADIENTS, request));
   request.step = position.steps;
   request.batch = position.batch;
+  request.shape = position.data->shapeOf(position.batch);
   request.learningRate = position.learningRate;
   request.allowNan = ranks->getOptions().allow_nan != 0;
   request.data = position.data;
@@ -102,6 +103,7 @@ Status Session::evaluate(std::shared_ptr<DataSet> data, uint64_t which,
   ZERO_RT_TRY(prepareEvaluation(*data));
   StepRequest request;
   request.batch = which;
+  request.shape = data->shapeOf(which);
   request.data = std::move(data);
   return runEvaluation(std::move(request), result);
 }
@@ -121,6 +123,7 @@ Status Session::evaluateSamples(std::shared_ptr<DataSet> data, uint64_t first, u
     StepRequest request;
     request.batch = first / order.perStep();
     request.samples = choice;
+    request.shape = data->shapeOf(choice);
     request.data = data;
     zero_rt_step_result step;
     ZERO_RT_TRY(runEvaluation(std::move(request), step));
@@ -195,6 +198,10 @@ static Status findOrigin(Ranks &ranks, Recorder::Clock::time_point &origin) {
 
 Status Session::record(uint64_t steps) {
   ZERO_RT_TRY(ranks->checkAlive());
+  if (steps > 0 && ranks->program().shapes() > 1)
+    return fail(
+        ZERO_RT_UNSUPPORTED,
+        "steps of a program with several shapes are not recorded: compile it for one shape");
   const uint64_t each =
       commandsPerStep(tables()) * sizeof(zero_rt_event) + sizeof(zero_rt_recorded_step);
   if (steps > uint64_t(PTRDIFF_MAX) / each)

@@ -148,7 +148,8 @@ Status openDevice(const LoadedProgram &program, const zero_rt_session_options &o
                      options.stall_collective,
                      int(program.tables().ranks_per_node()),
                      program.mesh()};
-  addGroups(program.tables(), group);
+  for (size_t shape = 0; shape < program.shapes(); ++shape)
+    addGroups(program.tablesOf(shape), group);
   if (program.tables().target() == proto::CUDA)
     return openGpus(program, options, world, group, device, ends);
   device = makeCpuDevice(program.module);

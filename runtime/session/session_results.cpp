@@ -123,14 +123,13 @@ Status Session::sendStats(int rank, zero_rt_stats &stats) const {
 
 zero_rt_stats Session::statsOf(const Rank &rank) const {
   const Traffic traffic = rank.traffic();
-  const MemoryCheck *memory = rank.memoryCheck();
   zero_rt_stats stats = {};
   stats.steps = ran;
   for (int number = 0; number < ZERO_RT_TIERS; ++number) {
     const auto tier = static_cast<proto::Tier>(number);
     stats.arena_bytes[tier] = arenaBytes(tables(), tier);
-    stats.measured_peak[tier] = memory ? memory->peak(tier) : 0;
-    stats.measured_live[tier] = memory ? memory->mostLive(tier) : 0;
+    stats.measured_peak[tier] = rank.measuredPeak(tier);
+    stats.measured_live[tier] = rank.measuredLive(tier);
   }
   stats.model_elements = traffic.modelElements;
   stats.control_elements = traffic.controlElements;
@@ -144,7 +143,7 @@ zero_rt_stats Session::statsOf(const Rank &rank) const {
   }
   stats.seconds = seconds;
   const auto toSeconds = [](std::chrono::nanoseconds time) { return double(time.count()) * 1e-9; };
-  const LaneUse &last = rank.getExecutor().lastUse(), &all = rank.getExecutor().use();
+  const LaneUse last = rank.getExecutor().lastUse(), all = rank.laneUse();
   stats.nvme_read = last.lanes[proto::NVME_READ].bytes;
   stats.nvme_written = last.lanes[proto::NVME_WRITE].bytes;
   for (size_t lane = 0; lane < all.lanes.size(); ++lane)

@@ -45,7 +45,7 @@ static rt::Status readBatches(const rt::ArrayFile &file, Random &options) {
   std::vector<uint8_t> batch(elements * rt::sizeOf(type));
   for (uint64_t step = 0; step < kSteps; ++step)
     for (size_t input = 0; input < 2; ++input)
-      set.read(input, step, 0, 0, batch.data());
+      set.read(input, set.shapeOf(step), step, 0, 0, batch.data());
   return {};
 }
 

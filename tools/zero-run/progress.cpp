@@ -69,7 +69,9 @@ void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
   if (samples.steps_per_epoch > 0) {
     text += format("; an epoch is %llu step%s of %llu", number(samples.steps_per_epoch),
                    samples.steps_per_epoch == 1 ? "" : "s", number(samples.samples_per_step));
-    if (uint64_t rest = samples.samples % samples.samples_per_step)
+    if (samples.last_samples > 0)
+      text += format(", the last one of %llu", number(samples.last_samples));
+    if (uint64_t rest = samples.samples % samples.samples_per_step - samples.last_samples)
       text += format(" and omits %llu", number(rest));
   }
   std::printf("%s\n", text.c_str());

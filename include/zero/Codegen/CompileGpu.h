@@ -5,6 +5,7 @@
 
 #include "runtime/format/executable.pb.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace zero {
@@ -21,7 +22,7 @@ struct GpuCompileOptions {
   std::string toolkit = {};                 ///< directory of ptxas; empty: only PTX
 };
 
-/// Code of all native kernels of a module, for each architecture.
+/// Code of all native kernels of some modules, for each architecture.
 struct CompiledGpuKernels {
   struct Image {
     unsigned architecture;
@@ -29,15 +30,16 @@ struct CompiledGpuKernels {
     std::string bytes; ///< PTX ends with a NUL
   };
   std::vector<Image> images;
-  /// For each kernel, in the order of the module: its name and its launches.
-  std::vector<std::pair<std::string, rt::proto::GpuKernel>> kernels;
+  /// For each kernel, in the order of the modules: its launches.
+  std::vector<std::pair<mlir::func::FuncOp, rt::proto::GpuKernel>> kernels;
   unsigned codes = 0, cached = 0; ///< distinct kernels, and those found in the cache
 };
 
-/// Compiles the native kernels of `module`, after zero-launch-kernels. All architectures share one
-/// text except for its header. The module is unchanged. Fails after an error that names the kernel.
-/// A cache or an assembler that cannot be used is a warning; the driver then assembles the PTX.
-mlir::FailureOr<CompiledGpuKernels> compileGpuKernels(mlir::ModuleOp module,
+/// Compiles the native kernels of `modules`, after zero-launch-kernels. All architectures share one
+/// text except for its header. The modules are unchanged. Fails after an error that names the
+/// kernel. A cache or an assembler that cannot be used is a warning; the driver then assembles the
+/// PTX.
+mlir::FailureOr<CompiledGpuKernels> compileGpuKernels(llvm::ArrayRef<mlir::ModuleOp> modules,
                                                       const GpuCompileOptions &options);
 
 /// The directory of ptxas of the CUDA toolkit: in $CUDA_HOME, or if that is not set

@@ -28,6 +28,9 @@ struct CompilerOptions {
   std::string emitOnnx;             ///< .onnx: write the step in ONNX operators instead
   std::vector<std::string> reports; ///< pages and JSON about the plan, by suffix
   llvm::StringMap<std::string> frontendFlags; ///< by name, as given; see Frontend.h
+  /// The values of the flag --shape of front ends, one for each program; frontendFlags has the
+  /// first one.
+  std::vector<std::string> shapes;
   std::string config;            ///< DeepSpeed JSON, which the tool applies to the other fields
   std::string dumpAfter;         ///< print the program after this phase
   std::string nvmeDir;           ///< directory of the nvme tier; empty: not known yet
@@ -59,9 +62,10 @@ struct CompilerOptions {
 /// Adds the flags of all front ends and of all phases, which set `options`.
 void addModelFlags(CompilerOptions &options, Flags &flags);
 
-/// Reads the model with its front end. On error: diagnostics, null.
+/// Reads the model with its front end; `shape`, unless empty, is the value of --shape in place of
+/// the first one. On error: diagnostics, null.
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
-                                            mlir::MLIRContext &context);
+                                            mlir::MLIRContext &context, llvm::StringRef shape = "");
 
 /// Runs all phases with the options `phases` up to `pack` on `module`, or up to `step` for
 /// `emitOnnx`, or up to `place` if it is a trial, planned for `machine`; prints the program to

@@ -32,9 +32,16 @@ struct EmittedKernels {
   unsigned all = 0, cached = 0;
 };
 
-/// Compiles the kernels of `module`, after all phases up to `pack`, and writes the executable;
-/// `storage` is the analysis of its step. Errors are diagnostics; no partial file remains.
-llvm::FailureOr<EmittedKernels> emitExecutable(mlir::ModuleOp module, const Storage &storage,
+/// A module after all phases up to `pack`, and the analysis of its step.
+struct PackedStep {
+  mlir::ModuleOp module;
+  const Storage *storage;
+};
+
+/// Compiles the kernels of `steps`, the first one and those for other shapes of the inputs, which
+/// have its state at the same places, and writes the executable. Kernels of equal code are compiled
+/// once. Errors are diagnostics; no partial file remains.
+llvm::FailureOr<EmittedKernels> emitExecutable(llvm::ArrayRef<PackedStep> steps,
                                                const EmitOptions &options);
 
 } // namespace zero

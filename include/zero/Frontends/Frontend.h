@@ -58,6 +58,9 @@ struct Frontend {
   bool hasFlag(llvm::StringRef flag) const;
 };
 
+/// The flag that says the shapes of inputs. The driver reads a model once for each of its values.
+inline constexpr llvm::StringLiteral kShapeFlag = "shape";
+
 /// All front ends, in order of their names.
 llvm::ArrayRef<Frontend> allFrontends();
 

@@ -95,6 +95,12 @@ struct ArenaSummary {
   bool isOptimal = false;                  ///< the size is minimal for these lifetimes
 };
 
+/// The arenas of the program of one shape of the inputs.
+struct ShapeArenas {
+  std::string shape;                          ///< as --shape says it
+  std::array<int64_t, kTiers.size()> bytes{}; ///< of a rank, by Tier
+};
+
 struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
   int64_t ranks = 1;       ///< data-parallel ranks
@@ -111,6 +117,9 @@ struct PlanSummary : ArenaSummary {
   std::string optimizer;       ///< empty when nothing is trained
 
   std::vector<ArenaSummary> others; ///< the other tiers that are used
+  /// The programs of an executable with several: this one and those for other shapes, of each of
+  /// which a rank has the largest arena of each tier. Empty: there is one.
+  std::vector<ShapeArenas> shapes;
   /// Parameters, sums of gradients over micro-batches and optimizer state by stored type.
   llvm::SmallVector<StoredBytes> stored;
   /// Bytes of a process that runs all ranks on a CPU: arenas of the device and the host, and at
@@ -138,6 +147,12 @@ struct PlanSummary : ArenaSummary {
 
 /// Summarizes a packed module; `storage` is the analysis of its step.
 PlanSummary summarisePlan(mlir::ModuleOp module, const Storage &storage);
+
+/// Adds the packed program for another shape, or `plan`'s own one, to those of `plan`.
+void addShape(mlir::ModuleOp module, llvm::StringRef shape, PlanSummary &plan);
+
+/// The largest arena of `tier` that the program of a shape needs.
+int64_t largestArena(const PlanSummary &plan, Tier tier);
 
 /// What a rank stores of each usage and type, the largest of a usage first.
 llvm::SmallVector<StoredBytes> bytesByStoredType(mlir::ModuleOp module, const Storage &storage);

@@ -12,6 +12,10 @@ namespace zero {
 /// On the module: the plan that a planner chose, a `#zero.plan`.
 inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 
+/// On the module of another shape of the inputs, a `#zero.plan`: the plan of the first shape, whose
+/// placement of state this one takes over.
+inline constexpr llvm::StringLiteral kStatePlanAttr = "zero.state_plan";
+
 /// On the module: the maximum bytes of a tile of a parameter that a planner chose. It overrides the
 /// limit of zero-tile-parameters.
 inline constexpr llvm::StringLiteral kTilesAttr = "zero.tile_params_over";

@@ -17,20 +17,19 @@ using namespace mlir;
 
 namespace zero {
 
-std::vector<CodeUnit> splitKernels(ModuleOp module, const CodeTarget &target,
-                                   function_ref<void(func::FuncOp, StringRef)> found) {
-  std::vector<CodeUnit> units;
-  llvm::StringSet<> known;
-  llvm::StringMap<size_t> unitOf;
-  SymbolTable symbols(module);
-  for (auto kernel : module.getOps<func::FuncOp>()) {
-    if (!isNativeKernel(kernel) || kernel.isDeclaration() || !target.takes(kernel))
-      continue;
+namespace {
+/// Collects the units of kernels.
+class Splitter {
+public:
+  Splitter(const CodeTarget &target, function_ref<void(func::FuncOp, StringRef)> found)
+      : target(target), found(found) {}
+
+  void add(func::FuncOp kernel, SymbolTable &symbols) {
     OwningOpRef<ModuleOp> alone = isolateKernel(kernel, symbols);
     std::string text = textOf(*alone), symbol = symbolOf(text);
     found(kernel, symbol);
     if (!known.insert(symbol).second)
-      continue;
+      return;
     auto isolated = alone->lookupSymbol<func::FuncOp>("kernel");
     auto [place, isNew] = unitOf.try_emplace(target.form(isolated, text), units.size());
     if (isNew)
@@ -39,9 +38,32 @@ std::vector<CodeUnit> splitKernels(ModuleOp module, const CodeTarget &target,
     unit.key += text;
     unit.kernels.push_back({symbol, std::move(alone)});
   }
-  for (CodeUnit &unit : units)
-    unit.key = ObjectCache::keyOf(unit.key);
-  return units;
+
+  std::vector<CodeUnit> finish() {
+    for (CodeUnit &unit : units)
+      unit.key = ObjectCache::keyOf(unit.key);
+    return std::move(units);
+  }
+
+private:
+  const CodeTarget &target;
+  function_ref<void(func::FuncOp, StringRef)> found;
+  std::vector<CodeUnit> units;
+  llvm::StringSet<> known;
+  llvm::StringMap<size_t> unitOf;
+};
+} // namespace
+
+std::vector<CodeUnit> splitKernels(ArrayRef<ModuleOp> modules, const CodeTarget &target,
+                                   function_ref<void(func::FuncOp, StringRef)> found) {
+  Splitter splitter(target, found);
+  for (ModuleOp module : modules) {
+    SymbolTable symbols(module);
+    for (auto kernel : module.getOps<func::FuncOp>())
+      if (isNativeKernel(kernel) && !kernel.isDeclaration() && target.takes(kernel))
+        splitter.add(kernel, symbols);
+  }
+  return splitter.finish();
 }
 
 static void compile(CodeUnit &unit, const CodeTarget &target, llvm::TargetMachine &machine) {

@@ -47,10 +47,10 @@ struct CodeTarget {
   llvm::Expected<Code> (*emit)(llvm::Module &module, llvm::TargetMachine &machine);
 };
 
-/// The code that the kernels of `module` need, each text once. Calls found(kernel, symbol)
+/// The code that the kernels of `modules` need, each text once. Calls found(kernel, symbol)
 /// for every kernel.
 std::vector<CodeUnit>
-splitKernels(mlir::ModuleOp module, const CodeTarget &target,
+splitKernels(llvm::ArrayRef<mlir::ModuleOp> modules, const CodeTarget &target,
              llvm::function_ref<void(mlir::func::FuncOp, llvm::StringRef)> found);
 
 /// Fills in the code of `units`, by so many threads, or from the cache in `cacheFolder`

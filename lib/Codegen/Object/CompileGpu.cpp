@@ -87,15 +87,18 @@ static std::vector<CompiledGpuKernels::Image> makeImages(ModuleOp module, const 
   return images;
 }
 
-FailureOr<CompiledGpuKernels> compileGpuKernels(ModuleOp module, const GpuCompileOptions &options) {
+FailureOr<CompiledGpuKernels> compileGpuKernels(ArrayRef<ModuleOp> modules,
+                                                const GpuCompileOptions &options) {
+  ModuleOp module = modules.front();
   loadDialects(module.getContext());
   CompiledGpuKernels compiled;
   auto formOf = [](func::FuncOp, StringRef text) { return text.str(); };
   auto takes = [](func::FuncOp kernel) { return !isHostKernel(kernel); };
   const CodeTarget gpu = {"a GPU", takes, formOf, lower, gpuMachine, emit};
-  std::vector<CodeUnit> units = splitKernels(module, gpu, [&](func::FuncOp kernel, StringRef code) {
-    compiled.kernels.emplace_back(kernel.getName().str(), describeLaunches(kernel, code));
-  });
+  std::vector<CodeUnit> units =
+      splitKernels(modules, gpu, [&](func::FuncOp kernel, StringRef code) {
+        compiled.kernels.emplace_back(kernel, describeLaunches(kernel, code));
+      });
   FailureOr<unsigned> cached =
       compileUnits(module, units, gpu, options.threads, options.cacheFolder);
   if (failed(cached))

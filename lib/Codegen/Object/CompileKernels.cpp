@@ -34,7 +34,9 @@ static LogicalResult lower(CodeUnit &unit) {
   return success();
 }
 
-FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions &options) {
+FailureOr<CompiledKernels> compileKernels(ArrayRef<ModuleOp> modules,
+                                          const CompileOptions &options) {
+  ModuleOp module = modules.front();
   loadDialects(module.getContext());
   CompiledKernels compiled;
   const std::string level = targetCpuOf(module).getLevel().str();
@@ -43,9 +45,10 @@ FailureOr<CompiledKernels> compileKernels(ModuleOp module, const CompileOptions 
   };
   const CodeTarget cpu = {level,     takes, formOf, lower, [&] { return cpuMachine(level); },
                           emitObject};
-  std::vector<CodeUnit> units = splitKernels(module, cpu, [&](func::FuncOp kernel, StringRef code) {
-    compiled.symbols.emplace_back(kernel.getName().str(), code.str());
-  });
+  std::vector<CodeUnit> units =
+      splitKernels(modules, cpu, [&](func::FuncOp kernel, StringRef code) {
+        compiled.symbols.emplace_back(kernel, code.str());
+      });
   if (units.empty())
     return compiled;
   FailureOr<unsigned> cached =

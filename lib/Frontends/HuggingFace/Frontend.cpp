@@ -103,7 +103,7 @@ void registerHuggingFaceFrontend() {
       "the next tokens";
   folder.flags = {{"shape", "4x32|NAME=4x32,...",
                    "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions "
-                   "of inputs by name",
+                   "of inputs by name; '4x{64,32}', or given twice: one program for each",
                    "sizes of a batch, or of symbolic inputs"},
                   {"documents", "",
                    "a sequence has several documents: adds the input position_ids, the position of "

@@ -57,7 +57,9 @@ void registerOnnxFrontend() {
   onnx.promises = "trainable initializers are parameters with the names of the module that was "
                   "exported; one scalar output is the loss";
   onnx.flags = {
-      {"shape", "NAME=4x32,...", "bind the symbolic dimensions of inputs",
+      {"shape", "NAME=4x32,...",
+       "bind the symbolic dimensions of inputs; 'NAME=4x{64,32}', or given twice: one program for "
+       "each",
        "sizes of inputs with symbolic dimensions"},
       {"loss", "NAME", "train on this output of the model"},
       {"carry", "IN=OUT,...|@FILE",

@@ -8,6 +8,7 @@
 #include "zero/Planning/Buckets.h"
 #include "zero/Transforms/Place/Passes.h"
 #include "zero/Transforms/Plan.h"
+#include "zero/Transforms/StateHomes.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -199,6 +200,11 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
       module.emitError() << "expected " << kRanksAttr << "; run zero-place-state first";
     if (failed(step) || !ranks || failed(checkNames(module)))
       return signalPassFailure();
+    if (auto homes = module->getAttrOfType<DictionaryAttr>(kStateHomesAttr)) {
+      if (failed(takeStateHomes(module, homes)))
+        signalPassFailure();
+      return;
+    }
 
     const SymbolTable symbols(module);
     ItemBuilder builder(*step);

@@ -78,12 +78,13 @@ Status CudaDevice::reserve(int rank, proto::Tier tier, uint64_t bytes, bool guar
                              : reserveGpuMemory(gpu, bytes, timeoutSeconds, arena);
 }
 
-/// The first launch of kernel `index`; nullptr: none.
+/// The first launch of kernel `index` in the program of any shape; nullptr: none.
 static const proto::Launch *launchOf(const proto::Program &program, int index) {
-  for (const proto::Segment &segment : program.segments())
-    for (const proto::Command &command : segment.commands())
-      if (command.has_launch() && int(command.launch().kernel()) == index)
-        return &command.launch();
+  for (size_t shape = 0; shape < countShapes(program); ++shape)
+    for (const proto::Segment &segment : programOf(program, shape).segments())
+      for (const proto::Command &command : segment.commands())
+        if (command.has_launch() && int(command.launch().kernel()) == index)
+          return &command.launch();
   return nullptr;
 }
 

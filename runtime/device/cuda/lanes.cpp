@@ -55,9 +55,9 @@ Lanes::~Lanes() {
 }
 
 Status Lanes::makeSignals(uint32_t count) {
-  signals.clear();
-  givenAt.assign(count, 0);
-  for (uint32_t i = 0; i < count; ++i)
+  if (givenAt.size() < count)
+    givenAt.resize(count, 0);
+  while (signals.size() < count)
     ZERO_RT_TRY(signals.emplace_back().create(device));
   return {};
 }

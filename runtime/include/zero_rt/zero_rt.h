@@ -296,6 +296,7 @@ typedef struct zero_rt_data_info {
   uint64_t samples;
   uint64_t samples_per_step; /* the global batch */
   uint64_t steps_per_epoch;  /* 0: the data is smaller than a global batch */
+  uint64_t last_samples;     /* of the last batch of an epoch, if it has fewer; else 0 */
 } zero_rt_data_info;
 
 /* Fails unless every input has data and all have the same number of samples. A step checks

@@ -51,7 +51,8 @@ Kernels::Kernels(const std::string &text, unsigned threads) : context(allDialect
   if (failed(compiled))
     return;
   bytes = compiled->object;
-  symbols.insert(compiled->symbols.begin(), compiled->symbols.end());
+  for (auto &[kernel, symbol] : compiled->symbols)
+    symbols.emplace(kernel.getName().str(), symbol);
   library = load(bytes);
 }
 

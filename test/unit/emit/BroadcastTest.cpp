@@ -87,7 +87,8 @@ LogicalResult compile(const std::string &path) {
   zero::EmitOptions options;
   options.output = path;
   options.name = "broadcast";
-  return failure(failed(zero::emitExecutable(*module, zero::Storage(*module), options)));
+  const zero::Storage storage(*module);
+  return failure(failed(zero::emitExecutable(zero::PackedStep{*module, &storage}, options)));
 }
 
 /// The value of element `i` of x that `rank` provides in `step`.

@@ -198,7 +198,7 @@ std::vector<int64_t> globalBatch(const DataSet &data, size_t input, uint64_t row
   std::vector<int64_t> all;
   for (int rank = 0; rank < ranks; ++rank) {
     std::vector<int64_t> local(rows * columns);
-    data.read(input, step, 0, rank, local.data());
+    data.read(input, 0, step, 0, rank, local.data());
     for (uint64_t row = 0; row < rows; ++row)
       all.push_back(local[row * columns] / int64_t(columns));
   }
@@ -239,8 +239,8 @@ TEST(Data, InputsAreShuffledTogether) {
   for (uint64_t micro = 0; micro < 2; ++micro)
     for (int rank = 0; rank < 2; ++rank) {
       int64_t ids[8], labels[6];
-      data.read(0, 0, micro, rank, ids);
-      data.read(1, 0, micro, rank, labels);
+      data.read(0, 0, 0, micro, rank, ids);
+      data.read(1, 0, 0, micro, rank, labels);
       for (int row = 0; row < 2; ++row) {
         EXPECT_EQ(labels[row * 3] / 3, ids[row * 4] / 4);
         EXPECT_EQ(labels[row * 3 + 2], labels[row * 3] + 2);
@@ -248,6 +248,47 @@ TEST(Data, InputsAreShuffledTogether) {
       }
     }
   EXPECT_EQ(seen.size(), 8u);
+}
+
+/// An input of a program with several shapes, the largest first.
+InputSpec shapesOf(std::vector<std::vector<uint64_t>> shapes) {
+  InputSpec spec{"x", ZERO_RT_I64, shapes.front()};
+  spec.others.assign(shapes.begin() + 1, shapes.end());
+  return spec;
+}
+
+TEST(Data, ArraysRunTheShapeOfTheirRows) {
+  DataSet data({shapesOf({{4, 3}, {4, 2}, {2, 2}})}, {2, 1});
+  ASSERT_TRUE(data.bind("x", counting(13, 2)).ok());
+  ASSERT_TRUE(data.prepare().ok());
+  EXPECT_EQ(data.order().perStep(), 8u);
+  EXPECT_EQ(data.order().stepsPerEpoch(), 2u);
+  EXPECT_EQ(data.order().lastSamples(), 4u);
+  EXPECT_EQ(data.shapeOf(0), 1u);
+  EXPECT_EQ(data.shapeOf(1), 2u);
+  EXPECT_EQ(data.shapeOf(2), 1u) << "the second epoch";
+  int64_t last[4];
+  data.read(0, 2, 1, 0, 1, last);
+  EXPECT_EQ(std::vector<int64_t>(last, last + 4), (std::vector<int64_t>{20, 21, 22, 23}));
+  const Status wrong = data.bind("x", counting(13, 4));
+  EXPECT_EQ(wrong.getMessage(), "input 'x': expected int64 [*, 3] or [*, 2], got int64 [13, 4]");
+}
+
+TEST(Data, RowsThatFillASmallerShapeRunIt) {
+  DataSet data({shapesOf({{4, 2}, {2, 2}, {1, 2}})}, {1, 1});
+  ASSERT_TRUE(data.bind("x", counting(2, 2)).ok());
+  ASSERT_TRUE(data.prepare().ok());
+  EXPECT_EQ(data.order().perStep(), 2u);
+  EXPECT_EQ(data.shapeOf(0), 1u);
+}
+
+TEST(Data, RowsOfDifferentShapesAreAnError) {
+  InputSpec x = shapesOf({{4, 3}, {4, 2}}), y = x;
+  y.name = "y";
+  DataSet data({x, y}, {1, 1});
+  ASSERT_TRUE(data.bind("x", counting(8, 3)).ok());
+  ASSERT_TRUE(data.bind("y", counting(8, 2)).ok());
+  EXPECT_NE(data.prepare().getMessage().find("fit different shapes"), std::string::npos);
 }
 
 TEST(Data, OneLocalBatchOrRowStandsStill) {
@@ -265,9 +306,9 @@ TEST(Data, OneLocalBatchOrRowStandsStill) {
   for (int rank = 0; rank < 2; ++rank) {
     int64_t positions[3], mask[2];
     float scale;
-    data.read(1, 5, 0, rank, positions);
-    data.read(2, 5, 0, rank, mask);
-    data.read(3, 5, 0, rank, &scale);
+    data.read(1, 0, 5, 0, rank, positions);
+    data.read(2, 0, 5, 0, rank, mask);
+    data.read(3, 0, 5, 0, rank, &scale);
     EXPECT_EQ(std::vector<int64_t>(positions, positions + 3), (std::vector<int64_t>{0, 1, 2}));
     EXPECT_EQ(mask[0] + mask[1], 10);
     EXPECT_EQ(scale, 1.5f);

@@ -128,7 +128,8 @@ def AssignBuckets : Pass<"zero-assign-buckets", "::mlir::ModuleOp"> {
     So does a tensor that an optimizer of whole tensors updates, unless slices cut it.
     States with shapes of their own (`zero.whole`) have homes of which the slice of a rank has one
     state of a matrix that it owns; `zero.slice` says how large slices are.
-    At stages 2 and 3 buckets have at most `bucket-bytes`. Only writes attributes.
+    At stages 2 and 3 buckets have at most `bucket-bytes`. Only writes attributes. The program for
+    another shape of the inputs takes over the buckets of the first one (`zero.state_homes`).
   }];
   let options = [
     Option<"limit", "bucket-bytes", "uint64_t", /*default=*/"25000000",
