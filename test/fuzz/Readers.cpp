@@ -106,7 +106,7 @@ static rt::Status readDocuments(const std::string &folder, Random &options) {
   std::vector<uint8_t> batch(shape[0] * shape[1] * rt::sizeOf(type));
   for (uint64_t step = 0; step < kSteps; ++step)
     for (size_t input = 0; input < 3; ++input)
-      set.read(input, step, 0, 0, batch.data());
+      set.read(input, set.shapeOf(step), step, 0, 0, batch.data());
   return {};
 }
 
