@@ -168,9 +168,10 @@ Status DataSet::findShapes() {
 std::vector<uint64_t> DataSet::localBatches() const {
   std::vector<uint64_t> counts(countShapes(), 0);
   for (size_t shape : candidates) {
-    const uint64_t each = std::max<uint64_t>(rowsPerSample[leader], 1);
-    const uint64_t rows = inputs.empty() ? 1 : inputs[leader].rows(shape);
-    const uint64_t count = std::max<uint64_t>(rows / each, 1);
+    uint64_t count = 1;
+    if (!inputs.empty())
+      count = inputs[leader].rows(shape) / std::max<uint64_t>(rowsPerSample[leader], 1);
+    count = std::max<uint64_t>(count, 1);
     bool isWhole = true;
     for (size_t i = 0; i < inputs.size(); ++i)
       isWhole =

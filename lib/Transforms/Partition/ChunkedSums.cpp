@@ -22,8 +22,9 @@ static Value constantOf(OpBuilder &builder, Location loc, ArrayRef<int64_t> numb
   return arith::ConstantOp::create(atTop, loc, builder.getI64TensorAttr(numbers));
 }
 
-Ranges sumChunks(OpBuilder &builder, const Ranges &numbers, FlatSymbolRefAttr kernel,
-                 StringRef name) {
+/// sumChunks() in one launch.
+static Ranges launchChunks(OpBuilder &builder, const Ranges &numbers, FlatSymbolRefAttr kernel,
+                           StringRef name) {
   SmallVector<int64_t> firsts, sizes;
   Ranges made;
   for (auto [first, count] : numbers.ranges) {
@@ -61,6 +62,30 @@ Ranges join(OpBuilder &builder, ArrayRef<Ranges> parts) {
   auto type = cast<RankedTensorType>(lists.front().getType()).clone(ArrayRef<int64_t>(end));
   all.list = inEpilogue(BucketOp::create(builder, lists.front().getLoc(), type, lists, starts));
   return all;
+}
+
+/// `numbers` in parts that have at most as many chunks as the list has numbers: a launch is at most
+/// as long as each of its arguments. Ranges of several owners' tensors may overlap in a slice.
+static SmallVector<Ranges> cutRanges(const Ranges &numbers) {
+  SmallVector<Ranges> parts(1, {numbers.list, {}});
+  int64_t chunks = 0;
+  for (auto [first, count] : numbers.ranges) {
+    const int64_t more = llvm::divideCeil(count, kChunkSize);
+    if (chunks + more > sizeOf(numbers.list)) {
+      parts.push_back({numbers.list, {}});
+      chunks = 0;
+    }
+    parts.back().ranges.emplace_back(first, count);
+    chunks += more;
+  }
+  return parts;
+}
+
+Ranges sumChunks(OpBuilder &builder, const Ranges &numbers, FlatSymbolRefAttr kernel,
+                 StringRef name) {
+  return join(builder, llvm::map_to_vector(cutRanges(numbers), [&](const Ranges &part) {
+                return launchChunks(builder, part, kernel, name);
+              }));
 }
 
 /// Whether each number of the list is one range, in order.

@@ -13,8 +13,8 @@ struct Ranges {
   llvm::SmallVector<std::pair<int64_t, int64_t>> ranges;
 };
 
-/// Launches `kernel` of `zero-chunk-sums` once, in the epilogue, for all chunks of `numbers`.
-/// Returns their sums, as ranges again.
+/// Launches `kernel` of `zero-chunk-sums` in the epilogue for all chunks of `numbers`: once, unless
+/// ranges overlap. Returns their sums, as ranges again.
 Ranges sumChunks(mlir::OpBuilder &builder, const Ranges &numbers, mlir::FlatSymbolRefAttr kernel,
                  llvm::StringRef name);
 
