@@ -11,7 +11,7 @@ export CCACHE_NOHASHDIR := 1
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 # It finds objects of another checkout; see cmake/PrecompiledHeaders.cmake.
 export CCACHE_PCH_EXTSUM := 1
-TOOLS := zero-opt zero-translate zeroc zero-run zero-sim
+TOOLS := zero-opt zero-translate zeroc zero-run zero-sim zero-check
 
 .PHONY: help setup configure build run test test-full bench bench-peers wheel wheel-test gpu-bundle docs \
   docs-setup format check-format clean

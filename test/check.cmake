@@ -22,7 +22,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/site.cfg.py.in ${PROJECT_BINARY_DIR}/te
 # What the tests run: tools, unit tests, installed files, and the library of failing system calls.
 get_property(unit_tests GLOBAL PROPERTY ZERO_UNIT_TESTS)
 get_property(mpi_plugins GLOBAL PROPERTY ZERO_MPI_PLUGINS)
-set(ZERO_CHECK_TOOLS zero-opt zero-translate zeroc zero-run zero-sim)
+set(ZERO_CHECK_TOOLS zero-opt zero-translate zeroc zero-run zero-sim zero-check)
 
 add_custom_target(check-zero
   COMMAND ${PROJECT_SOURCE_DIR}/scripts/test.sh ${PROJECT_BINARY_DIR}

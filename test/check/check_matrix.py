@@ -1,0 +1,158 @@
+"""zero-check proves what zeroc compiles, over models, stages, micro-batches, recomputation, buckets
+and tiers, and refuses what differs from its reference or what it does not handle, with a reason.
+
+usage: check_matrix.py DATA WORK
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from executables import read_executable, write_executable
+from zero_test import Checks, run_tool
+
+# Model, flags of both, flags of the program.
+PROVEN = [
+    ("mlp", "adamw", "--ranks=2"),
+    ("mlp", "adamw", "--ranks=4 --zero-stage=1 --bucket-bytes=1"),
+    ("mlp", "sgd", "--ranks=3 --zero-stage=2 --bucket-bytes=20KB --micro-batches=3"),
+    ("mlp", "lion", "--ranks=5 --zero-stage=3 --bucket-bytes=1000"),
+    ("mlp", "adamw", "--ranks=2 --zero-stage=3 --persist-under=1000 --offload-params=nvme"),
+    ("mlp", "adamw", "--micro-batches=2"),
+    ("gpt2-tiny", "adamw", "--checkpoint=layer --recompute=none"),
+    ("gpt2-tiny", "adamw", "--ranks=2 --zero-stage=1 --micro-batches=2 --grad-reduce=each"),
+    ("gpt2-tiny", "adamw", "--ranks=2 --zero-stage=1 --micro-batches=2 --grad-reduce=last"),
+    ("gpt2-tiny", "adamw --weight-decay=0.1 --no-decay=*bias",
+     "--ranks=2 --zero-stage=3 --checkpoint=sqrt"),
+    ("gpt2-tiny", "adamw", "--ranks=3 --zero-stage=3 --micro-batches=3 "
+                           "--micro-batch-order=vertical"),
+    ("gpt2-tiny", "adamw", "--ranks=2 --zero-stage=2 --offload-optimizer=nvme "
+                           "--offload-gradients=host"),
+    ("gpt2-tiny", "adamw", "--zero-stage=0 --offload-optimizer=host --offload-activations=nvme"),
+    ("gpt2-tiny", "adamw", "--ranks=4 --zero-stage=3 --ranks-per-node=2 --shard-params=node"),
+    ("gpt2-tiny", "adamw --loss-mean=local", "--ranks=2 --zero-stage=2 --micro-batches=2"),
+    ("llama-tiny", "adamw", "--ranks=2 --zero-stage=3 --checkpoint=layer --reshard-recomputed "
+                            "--prefetch-bytes=100KB"),
+    ("bert-tiny", "sgd --momentum=0.9", "--ranks=2 --zero-stage=2 --micro-batches=2"),
+    ("lstm-tiny", "adamw", "--ranks=2 --zero-stage=3"),
+    ("resnet-tiny", "adamw", "--checkpoint=layer --offload-optimizer=host"),
+]
+
+# The same, and what the reason has to say.
+REFUSED = [
+    ("resnet-tiny", "sgd", "--ranks=2", "running_mean' depends on the batch by more than grad"),
+    ("mlp", "adamw", "--ranks=2 --zero-stage=3 --tile-params-over=100KB", "is cut into tiles: not"),
+    ("mlp", "adamw --clip-norm=1", "--ranks=2 --zero-stage=3", "the difference: expected"),
+    ("gpt2-tiny", "adamw --precision=bf16", "--ranks=2", "gradients of 16 bits are not handled"),
+    ("gpt2-tiny", "adamw --precision=fp16", "--ranks=2", "predicates): not handled"),
+    ("gpt2-tiny", "adamw", "--mesh=data=2,tensor=2", "the batch is not cut over: not handled"),
+    ("mlp", "adamw", "--ranks=2 --lr=2e-3", "another learning rate"),
+    ("mlp", "adamw", "--ranks=2 --weight-decay=0.1", "the difference: expected"),
+    ("mlp", "adamw", "--ranks=2 --betas=0.8,0.99", "the difference: expected"),
+    ("gpt2-tiny", "adamw", "--init=normal:0.5", "another type, shape or initial value"),
+    ("gpt2-tiny", "adamw", "--freeze=*wte*", "is missing"),
+]
+
+
+def judge(reference, program, *flags):
+    return subprocess.run(["zero-check", reference, program, *flags], capture_output=True,
+                          text=True)
+
+
+def compiled(data, work, model, optimizer, flags=""):
+    """The executable with these flags, compiled once."""
+    words = f"--optimizer={optimizer} {flags}".split()
+    path = Path(work) / ("_".join([model, *words]).replace("*", "+").replace("/", "+") + ".zexe")
+    if not path.exists():
+        run_tool("zeroc", Path(data) / model / "model.onnx", *words, "-o", path)
+    return path
+
+
+def check_proven(checks, data, work):
+    for model, optimizer, flags in PROVEN:
+        reference = compiled(data, work, model, optimizer)
+        program = compiled(data, work, model, optimizer, flags)
+        done = judge(reference, program)
+        label = f"{model} {optimizer} {flags}"
+        checks.that(done.returncode == 0 and done.stdout.startswith("proven: "),
+                    f"{label}: {done.stderr[:600]}")
+        tables, _ = read_executable(program)
+        checks.that(f"on {tables.ranks} rank" in done.stdout and
+                    f"{tables.micro_batches} micro-batch" in done.stdout, f"{label}: {done.stdout}")
+        several = tables.ranks * tables.micro_batches > 1
+        checks.that(("gradients are linear" in done.stdout) == several, f"{label}: {done.stdout}")
+
+
+def check_refused(checks, data, work):
+    for model, optimizer, flags, reason in REFUSED:
+        done = judge(compiled(data, work, model, optimizer),
+                     compiled(data, work, model, optimizer, flags))
+        checks.that(done.returncode == 1 and "not proven: " in done.stderr and
+                    reason in done.stderr and not done.stdout,
+                    f"{model} {optimizer} {flags}: {done.returncode} {done.stderr[:600]}")
+
+
+def check_usage(checks, data, work):
+    reference = compiled(data, work, "mlp", "adamw")
+    program = compiled(data, work, "mlp", "adamw", "--ranks=2")
+    done = judge(program, reference)
+    checks.that("expected a reference of one rank" in done.stderr, f"reference: {done.stderr}")
+    done = judge(reference, __file__)
+    checks.that(done.returncode == 1 and "not a Zero executable" in done.stderr, done.stderr)
+    done = judge(reference, Path(work) / "missing")
+    checks.that(done.returncode == 1 and "cannot be opened" in done.stderr, done.stderr)
+    damaged = bytearray(program.read_bytes())
+    damaged[5000] ^= 1
+    (Path(work) / "damaged.zexe").write_bytes(damaged)
+    done = judge(reference, Path(work) / "damaged.zexe")
+    checks.that(done.returncode == 1 and "damaged" in done.stderr, done.stderr)
+    done = judge(reference, program, "--unknown")
+    checks.that(done.returncode == 2 and "usage" in done.stderr, done.stderr)
+
+
+def check_order(checks, data, work):
+    """Micro-batches in another order are proven up to the order of sums, and not otherwise."""
+    reference = compiled(data, work, "gpt2-tiny", "adamw")
+    program = compiled(data, work, "gpt2-tiny", "adamw",
+                       "--ranks=2 --zero-stage=2 --micro-batches=3 --micro-batch-order=vertical")
+    tables, _ = read_executable(program)
+    for entry in tables.inputs:
+        if entry.kind == 0:
+            entry.micro_batch = 2 - entry.micro_batch
+    swapped = Path(work) / "swapped.zexe"
+    write_executable(swapped, program, tables)
+    checks.that(judge(reference, program).returncode == 0, "vertical order: not proven")
+    done = judge(reference, swapped)
+    checks.that(done.returncode == 1 and "not proven: " in done.stderr, f"swapped: {done}")
+    done = judge(reference, swapped, "--up-to-order")
+    checks.that(done.returncode == 0 and "sums in any order" in done.stdout, f"swapped: {done}")
+
+
+def check_races(checks, data, work):
+    """A wait that is missing is an error that names both commands, the rank and the bytes."""
+    reference = compiled(data, work, "mlp", "adamw")
+    program = compiled(data, work, "mlp", "adamw", "--ranks=2 --zero-stage=3")
+    tables, _ = read_executable(program)
+    waiting = next(c for c in tables.segments[0].commands if c.waits)
+    del waiting.waits[:]
+    path = Path(work) / "race.zexe"
+    write_executable(path, program, tables)
+    done = judge(reference, path)
+    checks.that(done.returncode == 1 and "run beside each other" in done.stderr and
+                done.stderr.count("command ") == 2 and "rank 0" in done.stderr and
+                "bytes " in done.stderr, f"race: {done}")
+
+
+def main():
+    data, work = sys.argv[1:3]
+    Path(work).mkdir(parents=True, exist_ok=True)
+    for old in Path(work).glob("*.zexe"):
+        old.unlink()
+    checks = Checks()
+    for check in (check_proven, check_refused, check_usage, check_order, check_races):
+        check(checks, data, work)
+    checks.finish()
+
+
+if __name__ == "__main__":
+    main()

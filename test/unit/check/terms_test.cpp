@@ -1,0 +1,98 @@
+//===- terms_test.cpp - terms of bytes, and contents of arenas ------------===//
+
+#include "check/memory.h"
+#include "check/terms.h"
+
+#include <gtest/gtest.h>
+
+using namespace zero::check;
+
+static constexpr int64_t kF32 = 1, kBf16 = 4;
+
+namespace {
+struct TermsTest : testing::Test {
+  Terms terms{false}, anyOrder{true};
+  Term a = leaf("a"), b = leaf("b"), c = leaf("c");
+
+  Term leaf(const char *name) {
+    anyOrder.leaf(name);
+    return terms.leaf(name);
+  }
+  /// The sum from element `first` on of each operand.
+  static Slice sum(Terms &terms, const std::vector<Term> &operands, int64_t first = 0,
+                   int64_t arithmetic = kF32) {
+    Slices slices;
+    for (Term operand : operands)
+      slices.push_back({operand, 4 * first, 0});
+    return terms.sum(kF32, arithmetic, 1, 4, slices);
+  }
+};
+} // namespace
+
+TEST_F(TermsTest, EqualTermsHaveOneNumber) {
+  EXPECT_EQ(terms.leaf("a"), a);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(terms.call(1, 0, {{0, 0, {{a, 0, 8}}}}), terms.call(1, 0, {{0, 0, {{a, 0, 8}}}}));
+  EXPECT_NE(terms.call(1, 0, {{0, 0, {{a, 0, 8}}}}), terms.call(1, 0, {{0, 0, {{a, 4, 8}}}}));
+  EXPECT_NE(terms.call(1, 0, {{0, 0, {{a, 0, 8}}}}), terms.call(1, 8, {{0, 0, {{a, 0, 8}}}}));
+}
+
+TEST_F(TermsTest, SlicesOfSumsHaveTheTermOfTheWhole) {
+  const Slice whole = sum(terms, {a, b}), part = sum(terms, {a, b}, 10);
+  EXPECT_EQ(whole.term, part.term);
+  EXPECT_EQ(whole.offset, 0);
+  EXPECT_EQ(part.offset, 40);
+  EXPECT_NE(terms.sum(kF32, kF32, 1, 4, {{a, 40, 0}, {b, 44, 0}}).term, whole.term);
+}
+
+TEST_F(TermsTest, SlicesOfElementwiseKernelsHaveTheTermOfTheWhole) {
+  auto update = [&](int64_t element) {
+    return terms.element(
+        7, 0, 4,
+        {{0, 4, {{a, 4 * element, 0}}}, {1, 2, {{b, 2 * element, 0}}}, {2, 0, {{c, 0, 4}}}});
+  };
+  EXPECT_EQ(update(0).term, update(5).term);
+  EXPECT_EQ(update(5).offset, 20);
+}
+
+TEST_F(TermsTest, SumsFromTheLeftAreOne) {
+  const Slice inner = sum(terms, {a, b});
+  EXPECT_EQ(sum(terms, {inner.term, c}).term, sum(terms, {a, b, c}).term);
+  EXPECT_NE(sum(terms, {c, inner.term}).term, sum(terms, {c, a, b}).term);
+  EXPECT_NE(sum(terms, {a, b}).term, sum(terms, {b, a}).term);
+  EXPECT_NE(terms.sum(kBf16, kF32, 1, 2, {{inner.term, 0, 0}, {c, 0, 0}}).term,
+            terms.sum(kBf16, kF32, 1, 2, {{a, 0, 0}, {b, 0, 0}, {c, 0, 0}}).term);
+}
+
+TEST_F(TermsTest, SumsUpToOrder) {
+  const Slice inner = sum(anyOrder, {a, b});
+  EXPECT_EQ(sum(anyOrder, {c, inner.term}).term, sum(anyOrder, {b, c, a}).term);
+  EXPECT_NE(sum(anyOrder, {a, b, b}).term, sum(anyOrder, {a, a, b}).term);
+  EXPECT_NE(sum(anyOrder, {a, b, b}).term, sum(anyOrder, {a, b}).term);
+}
+
+TEST_F(TermsTest, RenamesLeaves) {
+  const Term x0 = terms.leaf("x of rank 0"), x1 = terms.leaf("x of rank 1");
+  const Term before = sum(terms, {x0, a}).term;
+  Terms::Renaming renamed;
+  EXPECT_EQ(terms.rename(before, "rank 0", "rank 1", renamed), sum(terms, {x1, a}).term);
+  EXPECT_EQ(terms.difference(before, sum(terms, {x1, a}).term), std::pair(x0, x1));
+}
+
+TEST_F(TermsTest, MemoryHasTheLastWrite) {
+  Memory memory;
+  memory.write(0, 100, {a, 0, 100}, 1);
+  memory.write(40, 20, {b, 8, 20}, 2);
+  memory.write(60, 10, {}, 3);
+  const Slices found = memory.read(0, 110);
+  ASSERT_EQ(found.size(), 5u);
+  EXPECT_EQ(found[0].size, 40);
+  EXPECT_EQ(found[1].offset, 8);
+  EXPECT_EQ(found[2].term, 0u);
+  EXPECT_EQ(found[3].offset, 70);
+  EXPECT_EQ(found[4].size, 10);
+  EXPECT_EQ(memory.writerOf(65), 3);
+  EXPECT_EQ(memory.writerOf(200), -1);
+  memory.write(40, 30, {a, 40, 30}, 4);
+  EXPECT_EQ(memory.read(0, 100).size(), 1u);
+}
