@@ -14,17 +14,29 @@ func.func @step(%x: tensor<2x4x4x4xf32>, %w: tensor<8x4x3x3xf32>, %b: tensor<8xf
 // -----
 
 // Convolutions that the library does not support are compiled: another type, an empty batch, and
-// operands that are not separate arguments of the kernel.
+// weights that are a constant of the model.
 // CHECK-LABEL: func.func @step
 // CHECK-NOT: zero.library
 // CHECK-NOT: zero.call
-func.func @step(%x: tensor<1x1x4x4xf64>, %n: tensor<0x1x4x4xf32>, %s: tensor<3x3x3x3xf32>) -> (tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<3x3x1x1xf32>) {
+func.func @step(%x: tensor<1x1x4x4xf64>, %n: tensor<0x1x4x4xf32>, %s: tensor<1x1x4x4xf32>) -> (tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<1x1x4x4xf32>) {
   %w = arith.constant dense<1.0> : tensor<1x1x1x1xf64>
   %v = arith.constant dense<1.0> : tensor<1x1x1x1xf32>
   %a = onnx.node "Conv"(%x, %w) {} opset 18 node "a" : (tensor<1x1x4x4xf64>, tensor<1x1x1x1xf64>) -> tensor<1x1x4x4xf64>
   %b = onnx.node "Conv"(%n, %v) {} opset 18 node "b" : (tensor<0x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<0x1x4x4xf32>
+  %c = onnx.node "Conv"(%s, %v) {} opset 18 node "c" : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  return %a, %b, %c : tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<1x1x4x4xf32>
+}
+
+// -----
+
+// An image that is the weights, too, is both arguments of a call.
+// CHECK-LABEL: func.func @step
+// CHECK: zero.launch @k0_conv(%arg0, %arg0)
+// CHECK: func.func private @k0_conv(%{{.*}}: tensor<3x3x3x3xf32>, %{{.*}}: tensor<3x3x3x3xf32>)
+// CHECK-SAME: #zero.convolution<
+func.func @step(%s: tensor<3x3x3x3xf32>) -> tensor<3x3x1x1xf32> {
   %c = onnx.node "Conv"(%s, %s) {} opset 18 node "c" : (tensor<3x3x3x3xf32>, tensor<3x3x3x3xf32>) -> tensor<3x3x1x1xf32>
-  return %a, %b, %c : tensor<1x1x4x4xf64>, tensor<0x1x4x4xf32>, tensor<3x3x1x1xf32>
+  return %c : tensor<3x3x1x1xf32>
 }
 
 // -----
