@@ -1,10 +1,11 @@
 """Documents packed into rows beside padded ones: real tokens per second, of Zero and of PyTorch.
 
 A Llama with random weights (6 layers, 512 wide) trains on methods of Python's library, cut after
-1,024 tokens, in rows of 1,024, in fp32 with AdamW. Forms: `padded`, a document in each row; `longest`, a
-document in each row, of the length of the longest in the batch (PyTorch, as a collator does it);
-`packed`, whole documents that share a row and do not see each other. PyTorch multiplies a packed
-row by SDPA with a mask. docs/guides/text.md has the figures.
+1,024 tokens, in rows of 1,024, in fp32 with AdamW. Forms: `padded`, a document in each row;
+`longest`, the same with rows as long as the longest document of the batch (PyTorch, as a collator
+does it); `packed`, whole documents that share a row and do not see each other. PyTorch multiplies a
+packed row by SDPA with a mask. The time of a padded row does not depend on its document: it counts
+as one of mean length. docs/guides/data.md has the figures.
 """
 
 import json
@@ -65,7 +66,7 @@ class Folder:
             used = re.search(r"([\d.]+) % full", usage.output)
             tokens = [ROWS * SEQUENCE * float(used[1]) / 100] * steps
         else:
-            tokens = self.lengths()[:ROWS * steps].reshape(steps, ROWS).sum(1).tolist()
+            tokens = [ROWS * float(self.lengths().mean())] * steps  # the time is that of any row
         return {"seconds": seconds, "tokens": tokens, "resident": usage.resident}
 
     def torch(self, form):
