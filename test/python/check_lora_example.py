@@ -28,14 +28,14 @@ def fine_tune(examples, base, text, out, *flags):
 
 
 def held_out_loss(model, path):
-    """The mean loss of the first 20 batches, as the example evaluates it."""
+    """The mean loss of the samples of the first 20 batches, as the example evaluates it: the last
+    batch may be incomplete."""
     tokens = np.load(path)
-    batch = BATCH * RANKS
-    count = min(20, len(tokens) // SEQUENCE // batch)
-    rows = torch.from_numpy(tokens[:count * batch * SEQUENCE].astype(np.int64))
+    count = min(20 * BATCH * RANKS, len(tokens) // SEQUENCE)
+    rows = torch.from_numpy(tokens[:count * SEQUENCE].astype(np.int64))
     with torch.no_grad():
         losses = [model(input_ids=ids, labels=ids).loss.item()
-                  for ids in rows.reshape(count, batch, SEQUENCE)]
+                  for ids in rows.reshape(count, 1, SEQUENCE)]
     return np.mean(losses)
 
 
