@@ -7,13 +7,12 @@ usage: check_adafactor.py DATA WORK
 
 import json
 import re
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from check_muon import balance, check_resumed
+from check_muon import balance, check_other_ranks, check_resumed, count_launches, partitioned
 from check_muon import check_skipped as check_skipped_steps
 from check_muon import check_stages as check_tiers
 from zero_test import Checks, Graph, certificate, check_refused, relative, run_tool
@@ -117,16 +116,7 @@ def plan(model, stage, ranks, *flags):
 
 def count_steps(graph, stage, ranks):
     """The number of tensors of which each rank computes the step."""
-    text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
-                    "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *FLAGS)
-    owners = {condition: values.split(", ").index("true") for _, values, condition in re.findall(
-        r"(%\S+) = arith\.constant dense<\[(.*?)\]> : tensor<\d+xi1>(?:.|\n)*?"
-        r"zero\.own_slice \1 .*\n.*?(%\S+) = tensor\.collapse_shape", text)}
-    counts = [0] * ranks
-    for condition in re.findall(r"zero\.launch @tensor_step_\d+\(.*?\) (?:if (%\S+))?", text):
-        for rank in [owners[condition]] if condition else range(ranks):
-            counts[rank] += 1
-    return counts
+    return count_launches(partitioned(graph, stage, ranks, *FLAGS), r"tensor_step_\d+", ranks)
 
 
 def check_owners(checks, data, work):
@@ -158,20 +148,6 @@ def check_owners(checks, data, work):
     checks.that(2 * parts["optimizer state"] < whole["optimizer state"], f"{whole}, {parts}")
 
 
-def check_other_ranks(checks, data, work):
-    """States of owners are resumed on other numbers of ranks, whose owners are others."""
-    graph, state = Graph(data, "gpt2-tiny", work), Path(work) / "state"
-    four = graph.compile(2, 4, *FLAGS)
-    expected = graph.run(four, 5).losses
-    shutil.rmtree(state, ignore_errors=True)
-    run_tool("zero-run", four, graph.data_flag, "--steps=3", "--quiet", f"--save-state={state}")
-    for stage, ranks in ((3, 2), (0, 1), (1, 3)):
-        resumed = graph.run(graph.compile(stage, ranks, *FLAGS), 5, f"--resume={state}",
-                            has_gradients=False).losses
-        error = np.abs(resumed - expected).max()
-        checks.that(error <= 1e-5, f"resumed on {ranks} ranks: losses off by {error:.1e}")
-
-
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -183,7 +159,7 @@ def main():
     check_skipped(checks, data, f"{work}/skipped")
     check_certificate(checks, data, f"{work}/mlp")
     check_owners(checks, data, f"{work}/owners")
-    check_other_ranks(checks, data, f"{work}/ranks")
+    check_other_ranks(checks, data, Path(work) / "ranks", FLAGS, 4, [(3, 2), (0, 1), (1, 3)])
     check_tiers(checks, data, Path(work) / "tiers", FLAGS)
     check_resumed(checks, data, Path(work) / "resumed", FLAGS)
     for ranks in (2, 3):  # launches have the conditions of owners as well

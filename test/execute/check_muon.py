@@ -311,6 +311,21 @@ def check_resumed(checks, data, work, flags=(*MUON, "--lr=0.02")):
                     f"resumed at stage {stage}, other weights")
 
 
+def check_other_ranks(checks, data, work, flags, first, others):
+    """States of owners are resumed on other numbers of ranks, whose owners are others. `first`: the
+    ranks that save at stage 2; `others`: stages and ranks that resume."""
+    graph, state = Graph(data, "gpt2-tiny", work), work / "state"
+    saving = graph.compile(2, first, *flags)
+    expected = graph.run(saving, 5).losses
+    shutil.rmtree(state, ignore_errors=True)
+    run_tool("zero-run", saving, graph.data_flag, "--steps=3", "--quiet", f"--save-state={state}")
+    for stage, ranks in others:
+        resumed = graph.run(graph.compile(stage, ranks, *flags), 5, f"--resume={state}",
+                            has_gradients=False).losses
+        error = np.abs(resumed - expected).max()
+        checks.that(error <= 1e-5, f"resumed on {ranks} ranks: losses off by {error:.1e}")
+
+
 def check_skipped(checks, data, work, settings=(*MUON, "--lr=0.02"), ranks=2):
     """Steps that overflow change no state."""
     graph = Graph(data, "llama-tiny", work)
@@ -344,26 +359,36 @@ def check_plan(checks, work):
     checks.that(abs(saved - layers) <= 0.01 * layers, f"{states}")
 
 
-def count_products(text, ranks):
-    """Products of steps of matrices that each rank computes. Those under a condition are of the rank
-    that reads true from a constant."""
+def partitioned(graph, stage, ranks, *flags):
+    """What zeroc prints of a plan, with the partitioned step."""
+    return run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
+                    "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
+
+
+def count_launches(text, kernels, ranks):
+    """How many launches of `kernels`, a pattern, each rank executes. Those under a condition are of
+    the rank that reads true from a constant."""
     owners = {}
     for constant, values, own, condition in re.findall(
             r"(%\S+) = arith\.constant dense<\[(.*?)\]> : tensor<\d+xi1>(?:.|\n)*?"
             r"(%\S+) = zero\.own_slice \1 .*\n.*?(%\S+) = tensor\.collapse_shape \3", text):
         owners[condition] = values.split(", ").index("true")
     counts = [0] * ranks
-    for condition in re.findall(r"zero\.launch @matrix\d+_\d+_product\S*\(.*?\) (?:if (%\S+))?", text):
+    for condition in re.findall(rf"zero\.launch @{kernels}\(.*?\) (?:if (%\S+))?", text):
         for rank in [owners[condition]] if condition else range(ranks):
             counts[rank] += 1
     return counts
 
 
+def count_products(text, ranks):
+    """Products of steps of matrices that each rank computes."""
+    return count_launches(text, r"matrix\d+_\d+_product\S*", ranks)
+
+
 def plan_products(graph, stage, ranks, *flags):
     """Of a plan: the products of each rank, the elements that one receives, and its device memory.
     """
-    text = run_tool("zeroc", graph.folder / "model.onnx", "--plan-only", "--no-cache",
-                    "--dump-after=partition", f"--zero-stage={stage}", f"--ranks={ranks}", *flags)
+    text = partitioned(graph, stage, ranks, *flags)
     received = re.search(r"each rank receives (\d+) elements", text)
     return (count_products(text, ranks), int(received[1]) if received else 0,
             certificate(text)["device"])

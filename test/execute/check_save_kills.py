@@ -54,7 +54,7 @@ class Source:
 
 
 def loaded(folder):
-    """The tensors that transformers loads, by name; None without a configuration."""
+    """Returns the tensors that transformers loads and their names; None without a configuration."""
     if not (folder / "config.json").exists():
         return None
     if (folder / "model.safetensors").exists():

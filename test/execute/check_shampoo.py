@@ -5,14 +5,13 @@ usage: check_shampoo.py DATA WORK
 """
 
 import json
-import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from check_muon import (ALL, check_resumed, check_skipped, check_stages, plan_products,
-                        updated)
+from check_muon import (ALL, check_other_ranks, check_resumed, check_skipped, check_stages,
+                        plan_products, updated)
 from shampoo_cases import CASES, MODELS
 from zero_test import Checks, Graph, check_refused, run_tool
 
@@ -64,20 +63,6 @@ def check_owners(checks, data, work):
         print(f"{ranks} ranks, {flags}: {share:.3f} x the even share")
 
 
-def check_other_ranks(checks, data, work, settings):
-    """States of owners are resumed on other numbers of ranks, whose owners are others."""
-    graph, state = Graph(data, "gpt2-tiny", work), work / "state"
-    two = graph.compile(2, 2, *settings)
-    expected = graph.run(two, 5).losses
-    shutil.rmtree(state, ignore_errors=True)
-    run_tool("zero-run", two, graph.data_flag, "--steps=3", "--quiet", f"--save-state={state}")
-    for stage, ranks in ((3, 3), (0, 1), (1, 4)):
-        resumed = graph.run(graph.compile(stage, ranks, *settings), 5, f"--resume={state}",
-                            has_gradients=False).losses
-        error = np.abs(resumed - expected).max()
-        checks.that(error <= 1e-5, f"resumed on {ranks} ranks: losses off by {error:.1e}")
-
-
 def check_largest_side(checks, data, work):
     """Another optimizer updates larger matrices."""
     graph = Graph(data, "gpt2-tiny", work)
@@ -109,7 +94,7 @@ def main():
     check_largest_side(checks, data, work / "side")
     check_stages(checks, data, work / "stages", settings)
     check_resumed(checks, data, work / "resumed", settings)
-    check_other_ranks(checks, data, work / "ranks", settings)
+    check_other_ranks(checks, data, work / "ranks", settings, 2, [(3, 3), (0, 1), (1, 4)])
     for ranks in (2, 3):  # on 3, launches have the conditions of owners as well
         check_skipped(checks, data, work / "skipped", settings, ranks)
     check_errors(checks, data)
