@@ -61,7 +61,7 @@ FLAGS = {
     "shape": Flag(
         "shape", "text", "4x32|NAME=4x32,...",
         "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions of inputs"
-        " by name; '4x{64,32}', or given twice: one program for each"),
+        " by name; '4x{64,32}', or the flag given twice, compiles a program for each shape"),
     "documents": Flag(
         "documents", "switch", "",
         "a sequence has several documents: adds the input position_ids, the position of each "

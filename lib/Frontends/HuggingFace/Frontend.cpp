@@ -101,13 +101,14 @@ void registerHuggingFaceFrontend() {
   folder.promises =
       "parameters have the names of the safetensors; one scalar output is the loss of "
       "the next tokens";
-  folder.flags = {{"shape", "4x32|NAME=4x32,...",
-                   "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions "
-                   "of inputs by name; '4x{64,32}', or given twice: one program for each",
-                   "sizes of a batch, or of symbolic inputs"},
-                  {"documents", "",
-                   "a sequence has several documents: adds the input position_ids, the position of "
-                   "each token in its document; no token attends to another document"}};
+  folder.flags = {
+      {"shape", "4x32|NAME=4x32,...",
+       "sequences of a batch and tokens of a sequence, or bind the symbolic dimensions "
+       "of inputs by name; '4x{64,32}', or the flag given twice, compiles a program for each shape",
+       "sizes of a batch, or of symbolic inputs"},
+      {"documents", "",
+       "a sequence has several documents: adds the input position_ids, the position of "
+       "each token in its document; no token attends to another document"}};
   folder.takesParametersBack = true;
   folder.fileInFolder = kConfigFile;
   folder.recognises = beginsConfig;
