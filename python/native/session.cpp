@@ -2,6 +2,7 @@
 
 #include "native.h"
 #include "zero_rt/evaluation.h"
+#include "zero_rt/saving.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -20,6 +21,7 @@ public:
   nb::dict step(std::shared_ptr<Data> data, bool keepGradients);
   void evaluate(const std::shared_ptr<Data> &data, uint64_t first, uint64_t count,
                 zero_rt_evaluation &total);
+  void finishSave();
   nb::dict loadState(const std::string &path, bool restartData);
   nb::tuple loadArrays(const nb::dict &arrays, bool partial);
   nb::dict stats(int rank);
@@ -177,6 +179,8 @@ static void bindEvaluation(nb::module_ &module) {
       .def("warnings", warningsOf);
 }
 
+void Session::finishSave() { run(zero_rt_session_finish_save); }
+
 nb::dict Session::loadState(const std::string &path, bool restartData) {
   zero_rt_state_result result;
   std::string generation;
@@ -319,6 +323,8 @@ void bindSession(nb::module_ &module) {
       .def("save", onPath<zero_rt_session_save>, nb::arg("path"))
       .def("save_gradients", onPath<zero_rt_session_save_gradients>, nb::arg("path"))
       .def("save_state", onPath<zero_rt_session_save_state>, nb::arg("folder"))
+      .def("start_save", onPath<zero_rt_session_start_save>, nb::arg("folder"))
+      .def("finish_save", &Session::finishSave)
       .def("load_state", &Session::loadState, nb::arg("path"), nb::arg("restart_data") = false)
       .def("stats", &Session::stats, nb::arg("rank") = 0)
       .def("remarks", &Session::remarks, "Remarks that were not returned before.");

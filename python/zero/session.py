@@ -347,12 +347,24 @@ class Session:
         appear when they are complete."""
         self._session.save(str(path))
 
-    def save_checkpoint(self, folder) -> Path:
+    def save_checkpoint(self, folder, *, wait: bool = True) -> Path:
         """Writes all state, the number of the step and the position in the data to
-        folder/step-N, and keeps the last two there. Returns the path."""
-        self._session.save_state(str(folder))
+        folder/step-N, and keeps the last two there. Returns the path.
+
+        wait: False copies the state to host memory, as much as the checkpoint has bytes, and writes
+            it beside the next steps; the path exists some steps later. The next checkpoint, close()
+            and finish_checkpoint() wait for it.
+        """
+        save = self._session.save_state if wait else self._session.start_save
+        save(str(folder))
         warn(self._session.remarks())
         return Path(folder) / f"step-{self._steps:08}"
+
+    def finish_checkpoint(self) -> None:
+        """Waits until the checkpoint is complete that save_checkpoint(..., wait=False) began, if
+        there is one. An error says why it could not be written."""
+        self._session.finish_save()
+        warn(self._session.remarks())
 
     def load_checkpoint(self, path, *, restart_data: bool = False) -> int:
         """Resumes from the newest complete checkpoint in a directory, or from `path` itself, saved

@@ -10,6 +10,7 @@
 #include "zero_rt/mesh.h"
 #include "zero_rt/processes.h"
 #include "zero_rt/ranges.h"
+#include "zero_rt/saving.h"
 
 #include <cstring>
 #include <new>

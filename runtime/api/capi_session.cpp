@@ -148,6 +148,14 @@ zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *
   return guard([&] { return session->session->getCheckpoints().save(folder); });
 }
 
+zero_rt_status zero_rt_session_start_save(zero_rt_session *session, const char *folder) {
+  return guard([&] { return session->session->getCheckpoints().startSave(folder); });
+}
+
+zero_rt_status zero_rt_session_finish_save(zero_rt_session *session) {
+  return guard([&] { return session->session->getCheckpoints().advance(/*waits=*/true); });
+}
+
 zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
                                           uint32_t flags, zero_rt_state_result *result) {
   return guard([&] { return session->session->getCheckpoints().load(path, flags, *result); });

@@ -7,7 +7,11 @@
 #include "runtime/support/problems.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <set>
+#include <thread>
+#include <unistd.h>
 
 namespace zero::rt {
 
@@ -176,9 +180,13 @@ static Status checkFinite(const StateTensor &tensor, const char *values, uint64_
                     quoted(tensor.name).c_str());
 }
 
-Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter &meter) {
+uint64_t CheckpointWriter::bytesOf(const Piece &piece) const {
+  return piece.count * sizeOf(state[piece.tensor].dtype());
+}
+
+Status CheckpointWriter::writeShard(int rank, const Read &read, Meter &meter) {
   for (const Piece &piece : pieces[size_t(rank)])
-    meter.expect(piece.count * sizeOf(state[piece.tensor].dtype()));
+    meter.expect(bytesOf(piece));
   OutputFile file;
   ZERO_RT_TRY(OutputFile::createInTemporary(folder + "/" + shardName(rank), file));
   uint64_t bytes = 0;
@@ -201,22 +209,110 @@ Status CheckpointWriter::writeShard(int rank, const MemoryByTier &memory, Meter 
   meter.expect(header.size());
   ZERO_RT_TRY(put(header.data(), header.size(), nullptr));
   for (const Piece &piece : pieces[size_t(rank)])
-    ZERO_RT_TRY(memory.at(blockOf(piece).buffer->tier())
-                    .read(piece.place, piece.count * sizeOf(state[piece.tensor].dtype()),
-                          [&](const char *part, uint64_t, uint64_t size) {
-                            return put(part, size, &state[piece.tensor]);
-                          }));
+    ZERO_RT_TRY(read(piece, bytesOf(piece), [&](const char *part, uint64_t, uint64_t size) {
+      return put(part, size, &state[piece.tensor]);
+    }));
   ZERO_RT_TRY(file.commit());
   this->file(rank).set_bytes(bytes);
   this->file(rank).set_crc32(checksum);
   return {};
 }
 
-Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory, Meter &meter) {
-  Status status = writeShard(rank, memory, meter);
+Status CheckpointWriter::writeRank(int rank, const Read &read, Meter &meter) {
+  Status status = writeShard(rank, read, meter);
   if (!status.ok())
     failed = true;
   return status;
+}
+
+Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory, Meter &meter) {
+  return writeRank(
+      rank,
+      [&](const Piece &piece, uint64_t bytes, const Memory::Piece &use) {
+        return memory.at(blockOf(piece).buffer->tier()).read(piece.place, bytes, use);
+      },
+      meter);
+}
+
+Status CheckpointWriter::writeRank(int rank, const StateCopy &copy, Meter &meter) {
+  return writeRank(
+      rank,
+      [&](const Piece &piece, uint64_t bytes, const Memory::Piece &use) {
+        return use(copy.data() + piece.offset, 0, bytes);
+      },
+      meter);
+}
+
+//===----------------------------------------------------------------------===//
+// Entries of other processes
+//===----------------------------------------------------------------------===//
+
+std::string CheckpointWriter::entryPath(int rank) const {
+  return folder + "/" + shardName(rank) + ".entry";
+}
+
+Status CheckpointWriter::leaveEntries(int first, int count) {
+  for (int rank = first; rank < first + count; ++rank) {
+    OutputFile entry; // has its name when it is complete
+    ZERO_RT_TRY(OutputFile::create(entryPath(rank), entry));
+    ZERO_RT_TRY(entry.write(file(rank).SerializeAsString()));
+    ZERO_RT_TRY(entry.commit());
+  }
+  return {};
+}
+
+/// Takes the entry of `rank` out of the draft, if it is there.
+Status CheckpointWriter::takeEntry(int rank, bool &isThere) {
+  const std::string path = entryPath(rank);
+  isThere = ::access(path.c_str(), F_OK) == 0;
+  if (!isThere)
+    return {};
+  InputFile entry;
+  ZERO_RT_TRY(InputFile::open(path, entry));
+  std::string text(entry.size(), '\0');
+  ZERO_RT_TRY(entry.read(0, text.data(), text.size()));
+  if (!file(rank).ParseFromString(text) || ::unlink(path.c_str()) != 0)
+    return fail(ZERO_RT_IO, "cannot read and remove '%s'", escape(path).c_str());
+  return {};
+}
+
+Status CheckpointWriter::awaitEntries() {
+  constexpr std::chrono::milliseconds kPause(5);
+  for (int rank = 0; rank < int(pieces.size()); ++rank)
+    for (bool isThere = false; !isThere;) {
+      if (failed)
+        return fail(ZERO_RT_ABORTED, "another process could not write");
+      ZERO_RT_TRY(takeEntry(rank, isThere));
+      if (!isThere)
+        std::this_thread::sleep_for(kPause);
+    }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Copying
+//===----------------------------------------------------------------------===//
+
+void StateCopy::reserve(uint64_t size) {
+  if (size <= capacity)
+    return;
+  bytes = std::make_unique_for_overwrite<char[]>(size);
+  capacity = size;
+}
+
+Status CheckpointWriter::copyRank(int rank, const MemoryByTier &memory, StateCopy &copy) const {
+  const std::vector<Piece> &own = pieces[size_t(rank)];
+  if (own.empty())
+    return {};
+  copy.reserve(own.back().offset + bytesOf(own.back()));
+  for (const Piece &piece : own)
+    ZERO_RT_TRY(
+        memory.at(blockOf(piece).buffer->tier())
+            .read(piece.place, bytesOf(piece), [&](const char *part, uint64_t done, uint64_t size) {
+              std::memcpy(copy.data() + piece.offset + done, part, size);
+              return Status();
+            }));
+  return {};
 }
 
 } // namespace zero::rt

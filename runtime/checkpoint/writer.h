@@ -10,6 +10,7 @@
 #include "runtime/support/meter.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 namespace zero::rt {
@@ -24,6 +25,17 @@ struct SavingNodes {
   /// The node from whose ranks this node takes what `rank` holds of `block`: itself if it has a
   /// copy, else that of the first copy.
   int nearestCopy(const Block &block, int rank) const;
+};
+
+/// Host memory for what one rank saves, kept from one checkpoint to the next.
+class StateCopy {
+public:
+  void reserve(uint64_t size);
+  char *data() const { return bytes.get(); }
+
+private:
+  std::unique_ptr<char[]> bytes;
+  uint64_t capacity = 0;
 };
 
 /// One generation: planned for all ranks, written by each, committed once all have. With nodes that
@@ -47,8 +59,19 @@ public:
   /// concurrently. After a failure the others stop soon.
   Status writeRank(int rank, const MemoryByTier &memory, Meter &meter);
 
+  /// Copies the part of `rank`, which its memory may lose before the next call writes it.
+  Status copyRank(int rank, const MemoryByTier &memory, StateCopy &copy) const;
+  Status writeRank(int rank, const StateCopy &copy, Meter &meter);
+  /// Lets ranks that write stop soon.
+  void stop() { failed = true; }
+
   /// The manifest entry of the file that `rank` has written.
   proto::Manifest::File &file(int rank) { return *manifest.mutable_files(rank); }
+
+  /// Leaves the entries of ranks that this process has written, `count` from `first` on, in the
+  /// draft for the process that commits it. That one waits for those of all ranks, until stop().
+  Status leaveEntries(int first, int count);
+  Status awaitEntries();
 
   /// The location of the draft for other processes, for join().
   uint64_t token() const { return draft.token(); }
@@ -64,7 +87,13 @@ public:
 
 private:
   Status plan(const proto::Program &program, proto::Manifest about, const SavingNodes &nodes);
-  Status writeShard(int rank, const MemoryByTier &memory, Meter &meter);
+  /// Reads a piece of so many bytes.
+  using Read = std::function<Status(const Piece &, uint64_t bytes, const Memory::Piece &use)>;
+  Status writeRank(int rank, const Read &read, Meter &meter);
+  Status writeShard(int rank, const Read &read, Meter &meter);
+  uint64_t bytesOf(const Piece &piece) const;
+  std::string entryPath(int rank) const;
+  Status takeEntry(int rank, bool &isThere);
   const Block &blockOf(const Piece &piece) const;
   std::string headerOf(int rank) const;
   void setBlocks(const proto::Tensor::Blocks &from, proto::Manifest::Tensor &tensor);

@@ -6,6 +6,7 @@
 #include "runtime/processes/fields.h"
 #include "runtime/support/checked.h"
 
+#include <chrono>
 #include <filesystem>
 
 namespace zero::rt {
@@ -44,28 +45,6 @@ int Checkpoints::maker() const {
 
 bool Checkpoints::isMaker() const {
   return !ranks.isOneOfMany() || ranks.getWorld().process() == maker();
-}
-
-/// What each process has written: bytes and checksum of the file of each of its ranks.
-static std::string encodeFiles(const Ranks &ranks, CheckpointWriter &writer) {
-  std::string text;
-  for (const auto &rank : ranks.here()) {
-    const proto::Manifest::File &file = writer.file(rank->number());
-    append(text, uint64_t(file.bytes()));
-    append(text, uint64_t(file.crc32()));
-  }
-  return text;
-}
-
-static Status decodeFiles(const std::string &text, int firstRank, CheckpointWriter &writer) {
-  Fields fields(text);
-  for (int rank = firstRank; fields.isOk() && !fields.isAtEnd(); ++rank) {
-    writer.file(rank).set_bytes(fields.number());
-    writer.file(rank).set_crc32(uint32_t(fields.number()));
-  }
-  if (!fields.isOk())
-    return fail(ZERO_RT_INTERNAL, "a process has not said what it wrote");
-  return {};
 }
 
 Status Checkpoints::create(const std::string &folder, const proto::Manifest &about,
@@ -115,44 +94,17 @@ std::string Checkpoints::nameOf(size_t process) const {
   return format("on host '%s': ", escape(ranks.getWorld().getProcesses()[process].host).c_str());
 }
 
-/// Gives the generation its name in all folders. Only then are older ones removed, so that all
-/// folders have one in common at any time.
-Status Checkpoints::commit(CheckpointWriter &writer) {
-  std::string path, note;
-  std::vector<std::string> left, all;
-  ZERO_RT_TRY(ranks.agree("manifest of a checkpoint", isMaker() ? writer.prepare() : Status()));
-  ZERO_RT_TRY(ranks.agree("commit of a checkpoint", isMaker() ? writer.commit(path) : Status()));
-  const Status status = isMaker() ? writer.removeOthers(damaged, left) : Status();
-  std::erase_if(damaged, [&](const std::string &each) { return isSameFile(each, path); });
-  for (const std::string &each : left)
-    append(note, each);
-  ZERO_RT_TRY(ranks.agree("end of a checkpoint", status, note, all));
-  for (size_t process = 0; process < all.size() && ranks.isFirst(); ++process)
-    for (Fields fields(all[process]); fields.isOk() && !fields.isAtEnd();)
+/// Forgets damaged generations that were replaced, and remarks on what is left of older ones.
+void Checkpoints::adoptSaved(const Saving &complete) {
+  std::erase_if(damaged,
+                [&](const std::string &each) { return isSameFile(each, complete.getPath()); });
+  for (size_t process = 0; process < complete.getNotes().size() && ranks.isFirst(); ++process)
+    for (Fields fields(complete.getNotes()[process]); fields.isOk() && !fields.isAtEnd();)
       remarks.push_back(nameOf(process) + std::string(fields.text()));
-  return {};
 }
 
-Status Checkpoints::write(const std::string &folder, const proto::Manifest &about) {
-  std::unique_ptr<CheckpointWriter> made;
-  ZERO_RT_TRY(begin(folder, about, made));
-  std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
-  ranks.meter().begin("checkpoint");
-  const Status status = ranks.runBetweenSteps([writer](Ranks::Body &body, int rank) {
-    return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
-  });
-  ranks.meter().end();
-  std::vector<std::string> all;
-  ZERO_RT_TRY(ranks.agree("files of a checkpoint", status,
-                          status.ok() ? encodeFiles(ranks, *writer) : std::string(), all));
-  const int each = int(ranks.here().size());
-  for (size_t process = 0; process < all.size(); ++process)
-    ZERO_RT_TRY(decodeFiles(all[process], int(process) * each, *writer));
-  return commit(*writer);
-}
-
-Status Checkpoints::save(const std::string &folder) {
-  ZERO_RT_TRY(ranks.checkAlive());
+/// The fields of the manifest that are not tensors.
+proto::Manifest Checkpoints::describe() {
   proto::Manifest about;
   about.set_producer("zero " ZERO_VERSION);
   about.set_step(position.steps);
@@ -161,11 +113,102 @@ Status Checkpoints::save(const std::string &folder) {
     *about.mutable_data() = *savedData;
   else if (isReady(*position.data))
     *about.mutable_data() = saveDataPosition(*position.data, position.batch);
-  const Status status = write(folder, about);
-  return status.ok()
-             ? status
-             : fail(status.getCode(), "checkpoint of step %llu: %s",
-                    static_cast<unsigned long long>(position.steps), status.getMessage().c_str());
+  return about;
+}
+
+Status Checkpoints::write(const std::string &folder) {
+  std::unique_ptr<CheckpointWriter> made;
+  ZERO_RT_TRY(begin(folder, describe(), made));
+  std::shared_ptr<CheckpointWriter> writer = std::move(made); // as long as a rank writes
+  Saving complete(ranks, writer, isMaker(), nodes.ofRank.empty(), damaged);
+  ZERO_RT_TRY(complete.run([&] {
+    ranks.meter().begin("checkpoint");
+    Status status = ranks.runBetweenSteps([writer](Ranks::Body &body, int rank) {
+      return writer->writeRank(rank, body.rank(rank).getMemory().byTier(), body.meter);
+    });
+    ranks.meter().end();
+    return status;
+  }));
+  adoptSaved(complete);
+  return {};
+}
+
+/// Copies the state, and lets it be written.
+Status Checkpoints::copy(const std::string &folder) {
+  std::unique_ptr<CheckpointWriter> made;
+  ZERO_RT_TRY(begin(folder, describe(), made));
+  std::shared_ptr<CheckpointWriter> writer = std::move(made);
+  const int first = ranks.here().front()->number(), count = int(ranks.here().size());
+  copies->resize(size_t(count));
+  const Status copied =
+      ranks.runBetweenSteps([writer, copies = copies, first](Ranks::Body &body, int rank) {
+        return writer->copyRank(rank, body.rank(rank).getMemory().byTier(),
+                                (*copies)[size_t(rank - first)]);
+      });
+  ZERO_RT_TRY(ranks.agree("copies of a checkpoint", copied));
+  saving = std::make_unique<Saving>(ranks, writer, isMaker(), nodes.ofRank.empty(), damaged);
+  savingStep = position.steps;
+  return saving->start([writer, copies = copies, first, count] {
+    Meter unused;
+    Status status;
+    for (int rank = 0; rank < count && status.ok(); ++rank)
+      status = writer->writeRank(first + rank, (*copies)[size_t(rank)], unused);
+    return status;
+  });
+}
+
+static Status ofStep(uint64_t step, const Status &status) {
+  return status.ok() ? status
+                     : fail(status.getCode(), "checkpoint of step %llu: %s",
+                            static_cast<unsigned long long>(step), status.getMessage().c_str());
+}
+
+Status Checkpoints::save(const std::string &folder) {
+  ZERO_RT_TRY(ranks.checkAlive());
+  ZERO_RT_TRY(advance(/*waits=*/true));
+  return ofStep(position.steps, write(folder));
+}
+
+/// Remarks on it the first time that it takes long.
+Status Checkpoints::waitForEarlier() {
+  constexpr double kLong = 5; // seconds
+  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t step = savingStep;
+  ZERO_RT_TRY(advance(/*waits=*/true));
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+  if (waited.count() > kLong && !hasWaited)
+    remarks.push_back(format("the checkpoint of step %llu waited %.1f s for that of step %llu, "
+                             "which takes longer to write than the steps between them",
+                             static_cast<unsigned long long>(position.steps), waited.count(),
+                             static_cast<unsigned long long>(step)));
+  hasWaited |= waited.count() > kLong;
+  return {};
+}
+
+Status Checkpoints::startSave(const std::string &folder) {
+  ZERO_RT_TRY(ranks.checkAlive());
+  ZERO_RT_TRY(waitForEarlier());
+  const Status status = copy(folder);
+  if (!status.ok())
+    saving.reset();
+  return ofStep(position.steps, status);
+}
+
+Status Checkpoints::advance(bool waits) {
+  if (!saving)
+    return {};
+  const Status status = saving->advance(waits);
+  if (status.ok() && !saving->isComplete())
+    return {};
+  if (status.ok())
+    adoptSaved(*saving);
+  saving.reset();
+  return ofStep(savingStep, status);
+}
+
+Checkpoints::~Checkpoints() {
+  if (!ranks.isOneOfMany())
+    (void)advance(/*waits=*/true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,6 +286,7 @@ Status Checkpoints::checkSameState(const std::string &path, const Status &own,
 
 Status Checkpoints::load(const std::string &path, uint32_t flags, zero_rt_state_result &result) {
   ZERO_RT_TRY(ranks.checkAlive());
+  ZERO_RT_TRY(advance(/*waits=*/true));
   Status status = loadOwn(path, flags, result);
   return ranks.isOneOfMany() ? checkSameState(path, status, result) : status;
 }

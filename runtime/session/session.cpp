@@ -68,6 +68,7 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(checkState());
   ZERO_RT_TRY(position.data->prepare());
   ZERO_RT_TRY(checkpoints.findData());
+  ZERO_RT_TRY(checkpoints.advance(/*waits=*/false));
   StepRequest request;
   ZERO_RT_TRY(gradients.keep(flags & ZERO_RT_KEEP_GRADIENTS, request));
   request.step = position.steps;

@@ -253,7 +253,11 @@ def check_state(checks, program, graph):
         folder = graph.work / "python-state"
         path = session.save_checkpoint(folder)
         checks.that(path == folder / "step-00000005" and path.is_dir(), f"checkpoint: {path}")
+        beside = session.save_checkpoint(graph.work / "beside-state", wait=False)
         expected = losses_of(session, graph.inputs, 2)
+        session.finish_checkpoint()
+        checks.that(all((beside / file.name).read_bytes() == file.read_bytes()
+                        for file in path.iterdir()), "a checkpoint beside steps has other bytes")
     with program.session() as session:
         checks.that(session.load_checkpoint(folder) == 5, "step of the checkpoint")
         checks.that(session.evaluate(graph.inputs) == first, "evaluation after resuming")

@@ -93,6 +93,7 @@ static Settings settingsOf(const Options &options) {
       {"--eval-steps", textOf(options.evalSteps)},
       {"--save-state", textOf(!options.saveState.empty())},
       {"--save-every", textOf(options.saveEvery)},
+      {"--save-async", nameOf(options.saveAsync)},
       {"--local-state", textOf(options.session.local_state != 0)},
       {"--resume", textOf(!options.resume.empty())},
       {"--resume-if-any", textOf(options.resumeIfAny)},

@@ -5,11 +5,30 @@
 #include "runtime/checkpoint/generations.h"
 #include "runtime/support/file.h"
 
+#include "zero_rt/saving.h"
+
+#include <chrono>
 #include <cstdio>
 
 using namespace zero::rt;
 
 namespace zero::run {
+
+namespace {
+/// Adds the seconds that it exists.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &seconds) : seconds(seconds) {}
+  Stopwatch(const Stopwatch &) = delete;
+  ~Stopwatch() {
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+private:
+  double &seconds;
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+};
+} // namespace
 
 bool Checkpoints::resumesWhereItSaves() const {
   return isSameFile(options.resume, options.saveState);
@@ -61,12 +80,20 @@ Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
   return {};
 }
 
-Status Checkpoints::save(const Session &session, uint64_t steps) {
-  if (isSaved(steps))
-    return {};
-  ZERO_RT_TRY(take(zero_rt_session_save_state(session.get(), options.saveState.c_str())));
+Status Checkpoints::save(const Session &session, uint64_t steps, bool beside) {
+  const Stopwatch watch(saves.seconds);
+  const auto write = beside ? zero_rt_session_start_save : zero_rt_session_save_state;
+  ZERO_RT_TRY(take(write(session.get(), options.saveState.c_str())));
+  ++saves.count;
   printRemarks(session);
   saved = steps;
+  return {};
+}
+
+Status Checkpoints::finish(const Session &session) {
+  const Stopwatch watch(saves.seconds);
+  ZERO_RT_TRY(take(zero_rt_session_finish_save(session.get())));
+  printRemarks(session);
   return {};
 }
 

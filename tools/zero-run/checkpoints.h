@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_RUN_CHECKPOINTS_H
 
 #include "job.h"
+#include "results.h"
 #include "runtime/checkpoint/folder_lock.h"
 
 namespace zero::run {
@@ -21,10 +22,13 @@ public:
 
   /// Whether to save after so many steps, that are not the last.
   bool isDue(uint64_t steps) const { return options.saveEvery && steps % *options.saveEvery == 0; }
-  /// Whether save() would.
+  /// Whether it is saved, or copied to be, or nothing is to be saved.
   bool isSaved(uint64_t steps) const { return options.saveState.empty() || saved == steps; }
-  /// Saves the state after `steps` steps, unless it is saved there already.
-  rt::Status save(const Session &session, uint64_t steps);
+  /// Saves the state after `steps` steps. `beside`: returns when it is copied.
+  rt::Status save(const Session &session, uint64_t steps, bool beside);
+  /// Waits until what was copied is written.
+  rt::Status finish(const Session &session);
+  const Saves &getSaves() const { return saves; }
   /// Prints what the session has to say since the last time.
   void printRemarks(const Session &session) const;
 
@@ -34,7 +38,8 @@ private:
   const Options &options;
   const Job &job;
   std::shared_ptr<rt::FolderLock> lock; ///< of --save-state
-  std::optional<uint64_t> saved;        ///< steps of the newest checkpoint in --save-state
+  Saves saves;
+  std::optional<uint64_t> saved; ///< steps of the newest checkpoint in --save-state
 };
 
 } // namespace zero::run

@@ -23,6 +23,15 @@ static Setter toSavedType(WeightsForm &form) {
   };
 }
 
+static Setter toSaveAsync(SaveAsync &choice) {
+  return [&choice](const std::string &text) {
+    for (SaveAsync each : {SaveAsync::Auto, SaveAsync::On, SaveAsync::Off})
+      if (text == nameOf(each))
+        choice = each;
+    return Status();
+  };
+}
+
 Flags resultFlags(Options &options) {
   return {
       Flag{"Results", "save", "FILE",
@@ -54,6 +63,12 @@ Flags resultFlags(Options &options) {
           .inShort("Results", "write checkpoints; --save-every=K steps"),
       {"Results", "save-every", "K", "write a checkpoint also after every K steps",
        toCount(options.saveEvery), "save-state"},
+      Flag{"Results", "save-async", "auto|on|off",
+           "on: copy the state to host memory after every K steps, and write it\n"
+           "beside the next ones. auto: if this machine has memory for the copy",
+           toSaveAsync(options.saveAsync), "save-every"}
+          .oneOfWords()
+          .orElse("auto"),
       {"Results", "local-state", "",
        "DIR of --save-state is a directory of each node's own, with the parts\n"
        "of its ranks; --resume finds them there without a flag",

@@ -229,6 +229,13 @@ std::string Job::nameOf(int process) const {
                 escape(world->world->getProcesses()[size_t(process)].host).c_str());
 }
 
+int Job::processesOfNode() const {
+  if (!world)
+    return 1;
+  const std::vector<rt::World::Process> &all = world->world->getProcesses();
+  return int(std::ranges::count(all, world->world->node(), &rt::World::Process::node));
+}
+
 /// The numbers of all processes, by process.
 Status Job::gather(const char *what, uint64_t own, std::vector<uint64_t> &all) const {
   all = {own};

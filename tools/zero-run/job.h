@@ -22,6 +22,8 @@ public:
   /// them yet.
   rt::Status find(const Options &options);
   int processes() const { return count; }
+  /// Those on the machine of this one.
+  int processesOfNode() const;
   /// How often the launcher has started the processes before.
   int attempt() const { return attempts; }
   bool isOneOfMany() const { return count > 1; }

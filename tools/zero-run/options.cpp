@@ -43,6 +43,18 @@ std::optional<std::string> Options::compilerFlag(const std::string &name) const 
   return std::nullopt;
 }
 
+const char *nameOf(SaveAsync choice) {
+  switch (choice) {
+  case SaveAsync::Auto:
+    return "auto";
+  case SaveAsync::On:
+    return "on";
+  case SaveAsync::Off:
+    break;
+  }
+  return "off";
+}
+
 zero_rt_packing Options::choosePacking() const {
   const bool hasDocuments = compilerFlag("documents").has_value();
   return packing.value_or(hasDocuments ? ZERO_RT_PACK_DOCUMENTS : ZERO_RT_PACK_OFF);

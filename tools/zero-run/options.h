@@ -21,6 +21,11 @@ struct DataFile {
   uint64_t skip = 0, ahead = 0;     ///< as in zero_rt_data_file
 };
 
+/// Whether checkpoints are written beside the next steps.
+enum class SaveAsync { Auto, On, Off };
+/// As on the command line.
+const char *nameOf(SaveAsync choice);
+
 struct Options {
   std::string model;
   std::vector<DataFile> data, evalData;
@@ -35,7 +40,8 @@ struct Options {
   bool partialWeights = false;
   std::string saveState; ///< folder of checkpoints
   std::optional<uint64_t> saveEvery;
-  std::string resume; ///< folder of checkpoints, or one of them
+  SaveAsync saveAsync = SaveAsync::Auto; ///< of those before the last
+  std::string resume;                    ///< folder of checkpoints, or one of them
   bool resumeIfAny = false, restartData = false, verifyData = false;
   std::string log, gradients, outputs, report, trace;
   /// As in zero_rt_session_options; empty: the default.

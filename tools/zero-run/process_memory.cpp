@@ -5,17 +5,21 @@
 #include "progress.h"
 #include "runtime/processes/socket.h"
 #include "runtime/support/available_memory.h"
+#include "saved_bytes.h"
 #include "tiers.h"
 #include "zero/Planning/ProcessMemory.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace zero::rt;
 
 namespace zero::run {
 
 std::string ProcessMemory::text() const {
-  return bytesText(arenas) + " of arenas and " + bytesText(beside) + " beside them";
+  const std::string copied =
+      copies ? ", " + bytesText(copies) + " of copies for checkpoints" : std::string();
+  return bytesText(arenas) + " of arenas" + copied + " and " + bytesText(beside) + " beside them";
 }
 
 static int ranksOfProcess(const Executable &executable, const Job &job) {
@@ -36,11 +40,30 @@ ProcessMemory processMemory(const Executable &executable, const Job &job) {
   return memory;
 }
 
+Status chooseAsync(const Options &options, const Executable &executable, const Job &job,
+                   ProcessMemory &memory) {
+  if (!options.saveEvery || options.saveAsync == SaveAsync::Off)
+    return {};
+  uint64_t copies;
+  ZERO_RT_TRY(countSavedByProcess(options, job, executable, copies));
+  // As much again is left to others.
+  uint64_t lacking = memory.total() + 2 * copies > availableMemory() / job.processesOfNode();
+  if (options.saveAsync == SaveAsync::Auto)
+    ZERO_RT_TRY(job.sum("processes without memory for a copy of the state", lacking));
+  if (options.saveAsync == SaveAsync::On || lacking == 0)
+    memory.copies = copies;
+  else if (!options.quiet && job.isFirst())
+    std::printf("checkpoints are written between steps: a copy of the state takes %s; "
+                "--save-async=on makes it\n",
+                bytesText(copies).c_str());
+  return {};
+}
+
 /// The error if `processes` processes like this one do not fit into the control group.
 static Status checkFits(const MemoryLimit &limit, const ProcessMemory &memory, int ranks,
                         uint64_t processes) {
   const uint64_t own = std::min(ownMemory(), memory.beside); // is in use already
-  if ((memory.arenas + memory.beside - own) * processes <= limit.left())
+  if ((memory.total() - own) * processes <= limit.left())
     return {};
   const std::string others =
       processes == 1 ? "" : format(", as %llu processes in it do", (unsigned long long)processes);

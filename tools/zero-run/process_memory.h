@@ -12,6 +12,11 @@ namespace zero::run {
 /// libraries take in the first step is added.
 ProcessMemory processMemory(const Executable &executable, const Job &job);
 
+/// Collective. Decides by --save-async whether checkpoints are written beside steps, and adds to
+/// `memory` what that takes.
+rt::Status chooseAsync(const Options &options, const Executable &executable, const Job &job,
+                       ProcessMemory &memory);
+
 /// Collective. Fails on all processes if those of one control group need more than it allows: the
 /// kernel would end one of them during the run.
 rt::Status checkMemoryLimit(const Executable &executable, const Job &job,

@@ -181,6 +181,9 @@ void Progress::finish(const Results &run) const {
                 bytesText(run.nvmeRead).c_str(), bytesText(run.nvmeWritten).c_str(),
                 bytesText(info.nvme_read).c_str(), bytesText(info.nvme_written).c_str(),
                 driveText(run.drive).c_str());
+  if (run.saves.count > 0)
+    std::printf("checkpoints: %llu, for which training waited %.3g s\n",
+                static_cast<unsigned long long>(run.saves.count), run.saves.seconds);
   std::fputs(measuredText(executable, run).c_str(), stdout);
   std::fputs(lanesText(executable, run.stats).c_str(), stdout);
   std::printf("%s %zu step%s%s in %.2f s: %s%.4f s per step, %s\n", trains() ? "trained" : "ran",

@@ -152,9 +152,15 @@ static void writeReport(JsonWriter &json, const Executable &executable, const Se
   }
   json.key("process_memory").object([&] {
     json.member("arenas", results.process.arenas);
+    json.member("copies", results.process.copies);
     json.member("beside", results.process.beside);
     json.member("used", ownMemory());
   });
+  if (results.saves.count > 0)
+    json.key("checkpoints").object([&] {
+      json.member("count", results.saves.count);
+      json.member("seconds", results.saves.seconds);
+    });
   if (!results.mpiBytes.empty())
     json.key("mpi_bytes_per_process").array([&] {
       for (const uint64_t bytes : results.mpiBytes)

@@ -28,10 +28,19 @@ struct DriveUse {
 /// Bytes that a process needs in the memory of its machine.
 struct ProcessMemory {
   uint64_t arenas = 0; ///< of its ranks: of the host, and of the device where that is a CPU
+  uint64_t copies = 0; ///< of the state, for checkpoints that are written beside steps
   uint64_t beside = 0; ///< heap, libraries, stacks and page tables, at most
 
-  /// "171.9 MiB of arenas and 41.6 MiB beside them"
+  uint64_t total() const { return arenas + copies + beside; }
+  /// "171.9 MiB of arenas and 41.6 MiB beside them", or "171.9 MiB of arenas, 12.0 MiB of copies
+  /// for checkpoints and 41.6 MiB beside them"
   std::string text() const;
+};
+
+/// The checkpoints of a run.
+struct Saves {
+  uint64_t count = 0;
+  double seconds = 0; ///< for which the run waited, instead of going on
 };
 
 struct Results {
@@ -42,6 +51,7 @@ struct Results {
   /// Bytes that rank 0 moved from and to its disk in the last step.
   uint64_t nvmeRead = 0, nvmeWritten = 0;
   DriveUse drive;
+  Saves saves;
   ProcessMemory process;
   std::vector<uint64_t> mpiBytes; ///< resident, of the library of MPI, by process; empty without it
   zero_rt_stats stats{};          ///< of rank 0, or of the process's own

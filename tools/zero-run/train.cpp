@@ -47,7 +47,7 @@ private:
   Status resume();
   Status runStep(uint64_t step, Progress &progress);
   Status runSteps(Progress &progress);
-  Status save();
+  Status save(bool beside);
   Status writeTrained();
   Status write();
 
@@ -189,6 +189,7 @@ static void announceNvme(const Options &options, const Session &session) {
 Status Training::begin() {
   checkCores(options, executable);
   results.process = processMemory(executable, job);
+  ZERO_RT_TRY(chooseAsync(options, executable, job, results.process));
   ZERO_RT_TRY(checkMemoryLimit(executable, job, results.process));
   if (!options.quiet) {
     std::printf("memory of this process: %s\n", results.process.text().c_str());
@@ -277,7 +278,7 @@ Status Training::runSteps(Progress &progress) {
     if (evaluator.isDue(step + 1, steps)) // its line is in the log that a checkpoint goes with
       ZERO_RT_TRY(evaluate(progress));
     if (checkpoints.isDue(step + 1))
-      ZERO_RT_TRY(save());
+      ZERO_RT_TRY(save(/*beside=*/results.process.copies > 0));
   }
   zero_rt_stats stats{};
   ZERO_RT_TRY(
@@ -287,15 +288,16 @@ Status Training::runSteps(Progress &progress) {
   results.interrupted = results.done() < steps;
   if (results.interrupted && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
-  return save();
+  ZERO_RT_TRY(save(/*beside=*/false));
+  return checkpoints.finish(session);
 }
 
 /// Saves the state, if asked for. The log goes first: a run that is resumed finds its lines.
-Status Training::save() {
+Status Training::save(bool beside) {
   if (checkpoints.isSaved(results.done()))
     return {};
   ZERO_RT_TRY(outputs.publishLog());
-  return checkpoints.save(session, results.done());
+  return checkpoints.save(session, results.done(), beside);
 }
 
 /// What the last step left, before an evaluation replaces outputs or ends the session.
@@ -329,6 +331,7 @@ Status Training::run() {
   ZERO_RT_TRY(job.inFirst(session, [&] { return writeTrained(); }));
   if (evaluator.isDue(results.done(), steps))
     ZERO_RT_TRY(evaluate(progress));
+  results.saves = checkpoints.getSaves();
   results.drive = driveUse(executable, session, results, options.endurance);
   ZERO_RT_TRY(job.sum("bytes read from disks", results.drive.read));
   ZERO_RT_TRY(job.sum("bytes written to disks", results.drive.written));

@@ -3,10 +3,12 @@
 #include "trial.h"
 
 #include "runtime/checkpoint/data_position.h"
+#include "zero_rt/saving.h"
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 using namespace zero::rt;
 namespace fs = std::filesystem;
@@ -218,6 +220,68 @@ TEST_F(Resume, AnotherRunsFolderIsRefused) {
                "checkpoint of step 1: cannot make folder '/proc/nothing'");
   EXPECT_OK(first.step()); // a failed save does not end the session
   EXPECT_OK(save(first));
+}
+
+/// The bytes of the files of a generation, by name.
+std::map<std::string, std::string> contents(const std::string &generation) {
+  std::map<std::string, std::string> files;
+  for (const fs::directory_entry &entry : fs::directory_iterator(generation)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    files[entry.path().filename()] = std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  return files;
+}
+
+TEST_F(Resume, StepsGoOnBesideASave) {
+  TinyProgram tiny(2);
+  Trial between(tiny), beside(tiny);
+  const std::string other = folder + "/other";
+  for (Trial *each : {&between, &beside}) {
+    each->start();
+    each->bind(16);
+  }
+  for (int step = 0; step < 4; ++step) {
+    EXPECT_OK(between.step());
+    EXPECT_OK(save(between));
+    EXPECT_OK(beside.step());
+    EXPECT_OK(zero_rt_session_start_save(beside.session, other.c_str()));
+  }
+  EXPECT_OK(beside.step());
+  EXPECT_OK(zero_rt_session_finish_save(beside.session));
+  for (const char *generation : {"/step-00000003", "/step-00000004"})
+    EXPECT_EQ(contents(folder + generation), contents(other + generation)) << generation;
+  EXPECT_FALSE(fs::exists(other + "/step-00000002"));
+  EXPECT_EQ(remark(beside), "");
+}
+
+TEST_F(Resume, ASessionThatEndsCompletesItsSave) {
+  TinyProgram tiny(2);
+  {
+    Trial trial(tiny);
+    trial.start();
+    trial.bind(16);
+    EXPECT_OK(trial.step());
+    EXPECT_OK(zero_rt_session_start_save(trial.session, folder.c_str()));
+  }
+  EXPECT_TRUE(fs::exists(folder + "/step-00000001"));
+}
+
+TEST_F(Resume, AFailedSaveIsToldByAnotherCall) {
+  TinyProgram tiny(1);
+  Trial trial(tiny);
+  trial.start();
+  trial.bind(16);
+  EXPECT_OK(trial.step());
+  const std::vector<float> values(12, NAN);
+  const uint64_t shape[] = {4, 3};
+  const zero_rt_array array = {"w", ZERO_RT_F32, shape, 2, values.data()};
+  zero_rt_load_result loaded;
+  EXPECT_OK(zero_rt_session_load_arrays(trial.session, &array, 1, /*partial=*/1, &loaded));
+  EXPECT_OK(zero_rt_session_start_save(trial.session, folder.c_str()));
+  EXPECT_FAILS(zero_rt_session_finish_save(trial.session), ZERO_RT_NOT_FINITE,
+               "checkpoint of step 1: 'w' is not finite");
+  EXPECT_FALSE(fs::exists(folder + "/step-00000001"));
+  EXPECT_OK(zero_rt_session_finish_save(trial.session)); // nothing is left of it
 }
 
 //===----------------------------------------------------------------------===//
