@@ -61,6 +61,7 @@ for feature, packages, environment, variable in (
         ("torch-mlir", ["torch_mlir"], "torch", "ZERO_TORCH_PYTHON"),
         ("transformers", ["torch", "transformers", "accelerate", "peft"], "torch",
          "ZERO_TORCH_PYTHON"),
+        ("tensorboard", ["tensorboard"], "torch", "ZERO_TORCH_PYTHON"),
         ("torch-onnx", ["torch", "onnxscript", "transformers", "peft"], "torch",
          "ZERO_TORCH_PYTHON")):
     interpreter = os.environ.get(

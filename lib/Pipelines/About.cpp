@@ -193,6 +193,11 @@ std::string otherOptimizer(const PhaseOptions &options) {
   return textIf(!wrong.empty(), ": " + wrong);
 }
 
+std::string lrPoints(const PhaseOptions &options) {
+  std::string wrong;
+  return parsePoints(options.step.lrPoints, wrong) ? "" : ": " + wrong;
+}
+
 std::string paramGroups(const PhaseOptions &options) {
   std::string wrong;
   for (const std::string &text : options.step.paramGroups)

@@ -100,7 +100,14 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
       {"lr-schedule", step.schedule.text()},
       {"warmup-steps", step.warmupSteps.text()},
       {"total-steps", step.totalSteps.text()},
-      {"min-lr-ratio", step.minLearningRate.text()}};
+      {"min-lr-ratio", step.minLearningRate.text()},
+      {"warmup-form", step.warmupForm.text()},
+      {"warmup-ratio", step.warmupRatio.text()},
+      {"lr-power", step.lrPower.text()},
+      {"lr-cycles", step.lrCycles.text()},
+      {"decay-steps", step.decaySteps.text()},
+      {"decay-form", step.decayForm.text()},
+      {"lr-points", join(step.lrPoints)}};
   if (!adapters.targets.empty())
     llvm::append_range(settings, adapters.settings());
   return settings;
@@ -214,6 +221,15 @@ std::string PhaseOptions::set(StringRef name, StringRef value) {
   if (dynamic_cast<Option<ByteSize> *>(option))
     expected = ": expected " + std::string(planning::kByteSizeForm);
   return ("--" + name + ": bad value '" + value + "'" + expected).str();
+}
+
+ScheduleOptions phase::StepOptions::scheduleOptions() const {
+  ScheduleOptions options{schedule,   warmupSteps, totalSteps, minLearningRate,
+                          warmupForm, warmupRatio, lrPower,    lrCycles,
+                          decaySteps, decayForm,   {}};
+  std::string wrong; // valid::lrPoints has reported it
+  options.points = parsePoints(lrPoints, wrong).value_or(std::vector<SchedulePoint>());
+  return options;
 }
 
 } // namespace zero

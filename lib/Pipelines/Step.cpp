@@ -24,6 +24,13 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   step.warmupSteps = options.step.warmupSteps;
   step.totalSteps = options.step.totalSteps;
   step.minLearningRate = options.step.minLearningRate;
+  step.warmupForm = options.step.warmupForm;
+  step.warmupRatio = options.step.warmupRatio;
+  step.lrPower = options.step.lrPower;
+  step.lrCycles = options.step.lrCycles;
+  step.decaySteps = options.step.decaySteps;
+  step.decayForm = options.step.decayForm;
+  step.lrPoints.assign(options.step.lrPoints.begin(), options.step.lrPoints.end());
   step.clipNorm = options.step.clipNorm;
   step.microBatches = options.step.microBatches;
   step.gradPrecision = options.step.gradPrecision;

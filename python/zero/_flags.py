@@ -148,6 +148,12 @@ FLAGS = {
     "data_root": Flag(
         "data-root", "text", "directory",
         "directory of the data files that the model references (that of the model)"),
+    "decay_form": Flag(
+        "decay-form", "word", "linear|cosine|sqrt",
+        "wsd: how the rate falls: linear, cosine or sqrt (1 - sqrt) (linear)"),
+    "decay_steps": Flag(
+        "decay-steps", "integer", "N",
+        "wsd: steps at the end in which the rate falls (0)"),
     "device": Flag(
         "device", "word", "cpu|cuda",
         "device of the kernels: cpu or cuda (cpu)"),
@@ -251,12 +257,23 @@ FLAGS = {
     "loss_scale_window": Flag(
         "loss-scale-window", "integer", "N",
         "fp16: steps without overflow after which the scale doubles (1000)"),
+    "lr_cycles": Flag(
+        "lr-cycles", "integer", "N",
+        "cosine-restarts: number of half cosines (1)"),
     "lr_decay": Flag(
         "lr-decay", "number", "number",
         "decay of the learning rate with the number of updates: adagrad (0)"),
+    "lr_points": Flag(
+        "lr-points", "text", "STEP:FACTOR,...",
+        "points: factors on --lr after so many updates, with lines between them"),
+    "lr_power": Flag(
+        "lr-power", "number", "number",
+        "polynomial: exponent of what is left of the steps (1)"),
     "lr_schedule": Flag(
-        "lr-schedule", "word", "constant|linear|cosine|inverse-sqrt",
-        "learning rate after the warm-up: constant, linear, cosine or inverse-sqrt (constant)"),
+        "lr-schedule", "word", "constant|linear|cosine|cosine-restarts|polynomial|wsd|inverse-sqrt|points",
+        "learning rate after the warm-up: constant, down to --min-lr-ratio (linear, cosine, "
+        "cosine-restarts, polynomial; wsd: in the last --decay-steps), inverse-sqrt, or between "
+        "--lr-points (constant)"),
     "machine": Flag(
         "machine", "text", "name|file",
         "the machine whose speed plans assume: a preset or a file written by zero-run --calibrate"
@@ -290,7 +307,7 @@ FLAGS = {
         "fp16: minimum of the dynamic loss scale (1)"),
     "min_lr_ratio": Flag(
         "min-lr-ratio", "number", "number",
-        "linear, cosine: final learning rate as a fraction of --lr (0)"),
+        "final learning rate of one that falls, as a fraction of --lr (0)"),
     "momentum": Flag(
         "momentum", "number", "number",
         "momentum: muon (0.95), rmsprop and sgd (0), shampoo (0.9)"),
@@ -448,16 +465,22 @@ FLAGS = {
         "gathered one at a time; sums in backward round differently (0: none)"),
     "total_steps": Flag(
         "total-steps", "integer", "N",
-        "linear, cosine: step after which the learning rate is constant"),
+        "step after which a learning rate that falls is constant"),
     "trainable": Flag(
         "trainable", "text", "file",
         "train only the parameters that this file lists (names or globs), and freeze the others"),
     "verbose": Flag(
         "verbose", "switch", "",
         "list all trained parameters, and all items of an error (-v)"),
+    "warmup_form": Flag(
+        "warmup-form", "word", "linear|log|cosine",
+        "how the learning rate rises: linear, log (DeepSpeed's default) or cosine (linear)"),
+    "warmup_ratio": Flag(
+        "warmup-ratio", "number", "number",
+        "learning rate of the first step of a warm-up as a fraction of --lr (0)"),
     "warmup_steps": Flag(
         "warmup-steps", "integer", "N",
-        "steps in which the learning rate rises from 0 (0)"),
+        "steps in which the learning rate rises (0)"),
     "weight_decay": Flag(
         "weight-decay", "number", "number",
         "weight decay (0)"),
@@ -514,6 +537,8 @@ class Flags(TypedDict, total=False):
     clip_threshold: float
     dampening: float
     data_root: _Path
+    decay_form: Literal["linear", "cosine", "sqrt"]
+    decay_steps: int
     device: Literal["cpu", "cuda"]
     disk_read: Union[int, str]
     disk_write: Union[int, str]
@@ -543,8 +568,13 @@ class Flags(TypedDict, total=False):
     loss_scale: float
     loss_scale_hysteresis: int
     loss_scale_window: int
+    lr_cycles: int
     lr_decay: float
-    lr_schedule: Literal["constant", "linear", "cosine", "inverse-sqrt"]
+    lr_points: Any
+    lr_power: float
+    lr_schedule: Literal[
+        "constant", "linear", "cosine", "cosine-restarts", "polynomial", "wsd", "inverse-sqrt",
+        "points"]
     machine: _Path
     master_weights: Literal["f32", "none", "nearest"]
     matrix_params: Any
@@ -601,6 +631,8 @@ class Flags(TypedDict, total=False):
     total_steps: int
     trainable: _Path
     verbose: bool
+    warmup_form: Literal["linear", "log", "cosine"]
+    warmup_ratio: float
     warmup_steps: int
     weight_decay: float
     zero: str

@@ -90,6 +90,7 @@ static Settings settingsOf(const Options &options) {
       {"--pack", packingName(options.choosePacking())},
       {"--allow-nan", textOf(options.session.allow_nan != 0)},
       {"--eval-every", textOf(options.evalEvery)},
+      {"--patience", textOf(options.patience)},
       {"--eval-steps", textOf(options.evalSteps)},
       {"--save-state", textOf(!options.saveState.empty())},
       {"--save-every", textOf(options.saveEvery)},

@@ -61,6 +61,16 @@ std::string Figures::text(const zero_rt_step_result &result) const {
          (isScaled ? "skipped: the gradients overflow, " : "skipped: a gradient is not finite, ");
 }
 
+std::vector<std::pair<std::string, double>>
+Figures::values(const zero_rt_step_result &result) const {
+  std::vector<std::pair<std::string, double>> values;
+  for (const Figure *figure : present)
+    values.emplace_back(figure->output, double(result.*figure->field));
+  if (canSkip)
+    values.emplace_back("skipped", result.skipped != 0);
+  return values;
+}
+
 void Figures::writeMembers(JsonWriter &json, const zero_rt_step_result &result) const {
   for (const Figure *figure : present)
     json.member(figure->output, double(result.*figure->field));

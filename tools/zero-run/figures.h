@@ -8,6 +8,7 @@
 #include "runtime/support/json_writer.h"
 
 #include <string>
+#include <vector>
 
 namespace zero::run {
 
@@ -22,6 +23,8 @@ public:
 
   /// For progress lines, each followed by ", ": "norm 1.83, lr 1.0e-04, ".
   std::string text(const zero_rt_step_result &result) const;
+  /// By name.
+  std::vector<std::pair<std::string, double>> values(const zero_rt_step_result &result) const;
   /// As members of the object of a step.
   void writeMembers(rt::JsonWriter &json, const zero_rt_step_result &result) const;
   /// Lists over all steps, as members.

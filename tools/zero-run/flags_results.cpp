@@ -76,9 +76,16 @@ Flags resultFlags(Options &options) {
       Flag{"Results", "log", "FILE",
            "write one line {\"step\":N,\"loss\":X} per step, with gradient_norm,\n"
            "learning_rate, loss_scale and skipped where they apply; exists from\n"
-           "the first checkpoint on. A resumed run keeps the earlier lines",
+           "the first step on. A resumed run keeps the earlier lines",
            toText(options.log)}
           .inShort("Results", "write the loss of each step as JSON lines"),
+      {"Results", "log-times", "",
+       "lines of --log say the time, the seconds of the step and the rate, too;\n"
+       "without it, equal runs write equal logs",
+       toSwitch(options.logsTimes), "log"},
+      {"Results", "log-dir", "DIR",
+       "write an event file for TensorBoard to DIR: loss, rates, norm, evaluations",
+       toText(options.logFolder)},
       {"Results", "dump-gradients", "FILE",
        "write the gradients of step 0 as .safetensors, named like the\nparameters",
        toText(options.gradients)},

@@ -2,6 +2,9 @@
 
 #include "flags.h"
 
+#include "runtime/support/checked.h"
+
+#include <algorithm>
 #include <climits>
 #include <cmath>
 
@@ -31,6 +34,30 @@ static Setter toRank(int &field) {
   };
 }
 
+/// "11h50m", "90s", or seconds.
+static Setter toDuration(double &seconds) {
+  return [&seconds](const std::string &text) {
+    static constexpr std::pair<char, double> kUnits[] = {
+        {'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+    const std::string wanted = "a time such as 11h50m, 90s or 3600";
+    std::string_view rest = text;
+    seconds = 0;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+      uint64_t number;
+      if (!parseInteger(rest.substr(0, end), number))
+        return expected(wanted, text);
+      const char unit = end < rest.size() ? rest[end] : 's';
+      const auto *found = std::ranges::find(kUnits, unit, &std::pair<char, double>::first);
+      if (found == std::end(kUnits))
+        return expected(wanted, text);
+      seconds += double(number) * found->second;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return seconds > 0 ? Status() : expected(wanted, text);
+  };
+}
+
 /// RANK:COLLECTIVE.
 static Setter toStall(zero_rt_session_options &session) {
   return [&session](const std::string &text) {
@@ -55,6 +82,12 @@ Flags trainingFlags(Options &options) {
       Flag{"Training", "epochs", "E", "passes over the data, instead of --steps",
            toCount(options.epochs)}
           .inShort("Training", "passes over the data, instead of --steps"),
+      {"Training", "max-time", "TIME",
+       "end before this time is over (11h50m, 90s), in order as after a signal,\n"
+       "with exit code 75 if steps are left",
+       toDuration(options.maxSeconds)},
+      {"Training", "patience", "N", "end after N evaluations in a row without a better loss",
+       toCount(options.patience), "eval-every"},
       Flag{"Training", "weights", "FILE",
            "initialize parameters from a .safetensors or .npz file, matched by name",
            toText(options.weights)}

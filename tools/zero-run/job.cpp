@@ -209,14 +209,18 @@ Status Job::share(std::string &path) const {
   return {};
 }
 
-Status Job::shallStop(const Session &session, bool &stops) const {
-  stops = process::interruption() != 0;
+Status Job::any(const Session &session, bool own, bool &found) const {
+  found = own;
   if (!world)
     return {};
   int any = 0;
-  ZERO_RT_TRY(take(zero_rt_session_any(session.get(), stops, &any)));
-  stops = any != 0;
+  ZERO_RT_TRY(take(zero_rt_session_any(session.get(), own, &any)));
+  found = any != 0;
   return {};
+}
+
+Status Job::shallStop(const Session &session, bool &stops) const {
+  return any(session, process::interruption() != 0, stops);
 }
 
 Status Job::gatherTexts(const char *what, std::string_view own,

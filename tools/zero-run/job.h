@@ -53,7 +53,9 @@ public:
   /// Hands the file at `path` of process 0 to all; `path`: where it is for this one.
   rt::Status share(std::string &path) const;
 
-  /// Whether to stop after the step in progress, as all processes decide alike.
+  /// Whether any process says `own`.
+  rt::Status any(const Session &session, bool own, bool &found) const;
+  /// Whether a signal asks to stop after the step in progress, as all processes decide alike.
   rt::Status shallStop(const Session &session, bool &stops) const;
   /// The texts of all processes, by process. Of a job.
   rt::Status gatherTexts(const char *what, std::string_view own,

@@ -133,6 +133,8 @@ private:
         file.ahead = aheadOf(*files, file.path);
     if (options.evalData.empty() && (options.evalEvery || options.evalSteps))
       return fail(ZERO_RT_INVALID_ARGUMENT, "--eval-every and --eval-steps need --eval-data");
+    if (options.patience == 0u)
+      return fail(ZERO_RT_INVALID_ARGUMENT, "expected --patience of at least 1");
     if (options.evalEvery == 0u || options.evalSteps == 0u)
       return fail(ZERO_RT_INVALID_ARGUMENT, "expected --eval-every and --eval-steps of at least 1");
     if (options.model.empty())

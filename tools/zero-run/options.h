@@ -33,6 +33,8 @@ struct Options {
   std::optional<uint64_t> steps, epochs;  ///< at most one; neither: one step. Of
                                           ///< a resumed run those before count
   std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
+  std::optional<uint64_t> patience; ///< evaluations without a better loss
+  double maxSeconds = 0;            ///< of a run; 0: no limit
   std::optional<float> learningRate;
   std::vector<std::string> saves; ///< weights, each as its name says
   rt::WeightsForm form;           ///< of these
@@ -43,6 +45,8 @@ struct Options {
   SaveAsync saveAsync = SaveAsync::Auto; ///< of those before the last
   std::string resume;                    ///< folder of checkpoints, or one of them
   bool resumeIfAny = false, restartData = false, verifyData = false;
+  bool logsTimes = false;
+  std::string logFolder; ///< of files for TensorBoard
   std::string log, gradients, outputs, report, trace;
   /// As in zero_rt_session_options; empty: the default.
   std::string device, gpus, gpuAlgorithms, join, joinSecret, interface, nvmeDir, nvmeIo;

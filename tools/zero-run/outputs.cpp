@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -115,6 +116,10 @@ static Status createWeights(const std::vector<std::string> &inputs, const std::s
 Status Outputs::open(const Options &options, const Executable &executable) {
   const std::vector<std::string> inputs = inputsOf(options, executable);
   figures.emplace(executable);
+  logFolder = options.logFolder;
+  logsTimes = options.logsTimes;
+  if (!logFolder.empty())
+    ZERO_RT_TRY(makeFolders(logFolder));
   allowNan = options.session.allow_nan;
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
@@ -170,21 +175,46 @@ Status Outputs::writeLog(Members members) {
   JsonWriter json(JsonWriter::Compact);
   json.object([&] { members(json); });
   ZERO_RT_TRY(log.write(json.text() + "\n"));
-  if (!isLogged)
-    log.surviveFailure();
+  if (isLogged)
+    return {};
+  log.surviveFailure();
   isLogged = true;
-  return {};
+  return publishLog(); // for those who watch the run
 }
 
-Status Outputs::logStep(const zero_rt_step_result &result) {
+Status Outputs::openEvents(uint64_t first) {
+  return logFolder.empty() ? Status() : events.open(logFolder, first);
+}
+
+/// Seconds since 1970.
+static double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Status Outputs::logStep(const zero_rt_step_result &result,
+                        const std::pair<std::string, double> &perSecond) {
+  std::vector<Scalar> scalars = {{"train/loss", result.loss},
+                                 {"train/seconds_per_step", result.seconds},
+                                 {"train/" + perSecond.first + "_per_second", perSecond.second}};
+  for (const auto &[name, value] : figures->values(result))
+    scalars.push_back({"train/" + name, value});
+  ZERO_RT_TRY(events.add(result.step, scalars));
   return writeLog([&](JsonWriter &json) {
     json.member("step", result.step);
     json.member("loss", double(result.loss));
     figures->writeMembers(json, result);
+    if (!logsTimes)
+      return;
+    json.member("time", now());
+    json.member("seconds", result.seconds);
+    json.member(perSecond.first + "_per_second", perSecond.second);
   });
 }
 
 Status Outputs::logEvaluation(const Evaluation &result) {
+  // At the last step that it depends on: a run that is resumed then hides later steps only.
+  ZERO_RT_TRY(
+      events.add(std::max<uint64_t>(result.step, 1) - 1, {{"eval/loss", result.total.loss}}));
   return writeLog([&](JsonWriter &json) {
     json.member("step", result.step);
     json.member("eval_loss", double(result.total.loss));

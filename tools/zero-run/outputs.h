@@ -7,6 +7,7 @@
 #include "handles.h"
 #include "options.h"
 #include "results.h"
+#include "runtime/io/event_file.h"
 #include "runtime/io/weights_writer.h"
 #include "runtime/support/meter.h"
 
@@ -22,11 +23,15 @@ public:
   /// Begins the log with what the one of its name says of the steps before `first`, as far
   /// as it exists.
   rt::Status continueLog(const std::string &path, uint64_t first);
-  rt::Status logStep(const zero_rt_step_result &result);
+  /// Begins a file for TensorBoard in --log-dir.
+  rt::Status openEvents(uint64_t first);
+  /// `perSecond`: what the step has read, "tokens" or "samples", and how many of them in a second.
+  rt::Status logStep(const zero_rt_step_result &result,
+                     const std::pair<std::string, double> &perSecond);
   rt::Status logEvaluation(const Evaluation &result);
-  /// Gives the log its name, with all lines so far flushed to disk: before a checkpoint, so that
-  /// the log of a run that is killed has what a resumed one keeps, and after a failure. Without
-  /// a line of this run nothing happens.
+  /// Gives the log its name, with all lines so far flushed to disk: after the first line, before a
+  /// checkpoint, so that the log of a run that is killed has what a resumed one keeps, and after a
+  /// failure. Without a line of this run nothing happens.
   rt::Status publishLog();
   rt::Status writeGradients(const Executable &executable, const Session &session);
   rt::Status writeWeights(const Executable &executable, const Session &session, rt::Meter &meter);
@@ -41,6 +46,9 @@ public:
 private:
   template <typename Members>
   rt::Status writeLog(Members members);
+  std::string logFolder;
+  bool logsTimes = false;
+  rt::EventFile events;
   bool isLogged = false;                                          ///< a line of this run
   bool allowNan = false;                                          ///< in the weights
   std::vector<std::pair<std::string, rt::WeightsWriter>> weights; ///< by path

@@ -92,8 +92,12 @@ void Progress::printEvalData(const Data &data, uint64_t samples) const {
   std::fflush(stdout); // before anything on stderr
 }
 
+std::pair<std::string, double> Progress::perSecond(double seconds) const {
+  return {unit, seconds > 0 ? double(unitsPerStep) / seconds : 0.0};
+}
+
 std::string Progress::rate(double seconds) const {
-  return format("%.0f %s/s", seconds > 0 ? double(unitsPerStep) / seconds : 0.0, unit);
+  return format("%.0f %s/s", perSecond(seconds).second, unit);
 }
 
 /// Without a terminal, a long run prints about fifty lines.
@@ -102,10 +106,23 @@ bool Progress::isDue(uint64_t step) const {
   return step % every == 0 || step + 1 == steps;
 }
 
+/// ", 12 min left", by the mean of the steps so far; empty for less than a minute.
+std::string Progress::timeLeft(uint64_t done) const {
+  constexpr int kMinute = 60, kHour = 60 * kMinute;
+  const double left = seconds / double(counted) * double(steps - std::min(done, steps));
+  if (left < kMinute)
+    return "";
+  return left < 2 * kHour ? format(", %.0f min left", left / kMinute)
+                          : format(", %.1f h left", left / kHour);
+}
+
 void Progress::step(const zero_rt_step_result &result) {
+  seconds += result.seconds;
+  ++counted;
   if (quiet || (!terminal && !isDue(result.step)))
     return;
-  std::string text = format("%s, %s per rank", rate(result.seconds).c_str(), memory.c_str());
+  std::string text = format("%s, %s per rank%s", rate(result.seconds).c_str(), memory.c_str(),
+                            timeLeft(result.step + 1).c_str());
   if (trains())
     text = format("loss %.6f, ", result.loss) + figures.text(result) + text;
   auto number = static_cast<unsigned long long>(result.step);
@@ -153,16 +170,23 @@ void Progress::warnOfSkips(const std::vector<zero_rt_step_result> &results) cons
       std::isnan(scale) ? "" : format(", the last time with a loss scale of %g", scale).c_str());
 }
 
+/// Why steps are missing.
+void Progress::sayWhyEarly(const Results &run) const {
+  const std::string reason = run.ending == Ending::Signal ? "interrupted"
+                             : run.ending == Ending::Time ? "--max-time is over"
+                                                          : run.patience + ": ended";
+  if (terminal && !quiet)
+    std::printf("\n"); // behind the bar
+  std::fflush(stdout);
+  std::fprintf(stderr, "zero-run: %s after %llu of %llu steps; the requested files are written\n",
+               reason.c_str(), static_cast<unsigned long long>(run.done()),
+               static_cast<unsigned long long>(steps));
+}
+
 void Progress::finish(const Results &run) const {
   const std::vector<zero_rt_step_result> &results = run.steps;
-  if (run.interrupted) {
-    if (terminal && !quiet)
-      std::printf("\n"); // behind the bar
-    std::fflush(stdout);
-    std::fprintf(
-        stderr, "zero-run: interrupted after %llu of %llu steps; the requested files are written\n",
-        static_cast<unsigned long long>(run.done()), static_cast<unsigned long long>(steps));
-  }
+  if (run.ending != Ending::Complete)
+    sayWhyEarly(run);
   warnOfSkips(results);
   if (!quiet && run.first > 0 && results.empty())
     std::printf("nothing to train: the checkpoint has %llu steps\n",

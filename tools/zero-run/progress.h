@@ -30,6 +30,8 @@ public:
   /// A resumed run goes up to this many steps in all.
   void setSteps(uint64_t all) { steps = all; }
   void step(const zero_rt_step_result &result);
+  /// What steps read, and how many of them in a second: {"tokens", 1200}.
+  std::pair<std::string, double> perSecond(double seconds) const;
   /// A line between those of steps, unless it is empty.
   void note(const std::string &text) const;
   void evaluation(const Evaluation &result) const;
@@ -38,6 +40,8 @@ public:
 
 private:
   std::string rate(double seconds) const;
+  std::string timeLeft(uint64_t done) const;
+  void sayWhyEarly(const Results &run) const;
   void warnOfSkips(const std::vector<zero_rt_step_result> &results) const;
   bool trains() const { return zero::run::trains(info); }
   bool isDue(uint64_t step) const;
@@ -51,6 +55,8 @@ private:
   uint64_t unitsPerStep = 0;
   const char *unit = "samples";
   std::string memory; ///< of each rank
+  double seconds = 0; ///< of the steps so far
+  uint64_t counted = 0;
 };
 
 } // namespace zero::run

@@ -135,7 +135,9 @@ static void writeRun(JsonWriter &json, const zero_rt_program_info &info, const R
   json.member("first_step", results.first);
   json.member("steps", results.steps.size());
   json.member("planned_elements_per_step", info.planned_elements);
-  json.member("interrupted", bool(results.interrupted));
+  json.member("interrupted", results.ending == Ending::Signal);
+  static constexpr const char *kEndings[] = {"complete", "signal", "time", "patience"};
+  json.member("ending", kEndings[size_t(results.ending)]);
 }
 
 static void writeReport(JsonWriter &json, const Executable &executable, const Session &session,

@@ -37,6 +37,9 @@ struct ProcessMemory {
   std::string text() const;
 };
 
+/// How a run has ended.
+enum class Ending { Complete, Signal, Time, Patience };
+
 /// The checkpoints of a run.
 struct Saves {
   uint64_t count = 0;
@@ -55,7 +58,8 @@ struct Results {
   ProcessMemory process;
   std::vector<uint64_t> mpiBytes; ///< resident, of the library of MPI, by process; empty without it
   zero_rt_stats stats{};          ///< of rank 0, or of the process's own
-  bool interrupted = false;       ///< by a signal, before the last step
+  Ending ending = Ending::Complete;
+  std::string patience; ///< why it has ended before its last step, if so
 
   /// Steps done, those of the checkpoint included.
   uint64_t done() const { return first + steps.size(); }

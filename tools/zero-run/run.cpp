@@ -33,14 +33,14 @@ int failed(const Status &status) {
 
 /// Trains what was opened.
 static Status runModel(Options &options, const Job &job, Executable &executable, char **arguments,
-                       bool &interrupted) {
+                       int &code) {
   if (process::interruption() && !job.isOneOfMany())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
   if (options.session.threads_per_rank == 0)
     options.session.threads_per_rank = infoOf(executable).threads_per_rank;
   if (options.session.threads_per_rank > 1 && !job.isOneOfMany())
     limitSpinning(arguments);
-  return train(options, job, executable, interrupted);
+  return train(options, job, executable, code);
 }
 
 int runJob(Options &options, char **arguments) {
@@ -54,15 +54,16 @@ int runJob(Options &options, char **arguments) {
   }
   if (job.isOneOfMany())
     limitSpinning(arguments); // before the processes meet
-  bool reported = false, interrupted = false;
+  bool reported = false;
+  int code = 0;
   Status status = openModel(options, job, executable, reported);
   if (status.ok() && job.attempt() > 0 && options.restarts.value_or(0) > 0)
     status = goOnFromSaved(options, job);
   if (status.ok())
-    status = runModel(options, job, executable, arguments, interrupted);
+    status = runModel(options, job, executable, arguments, code);
   if (status.ok())
-    return interrupted ? 128 + job.interruption() : 0;
-  const int code = reported ? 1 : failed(status); // at once: a launcher soon ends the others
+    return code;
+  code = reported ? 1 : failed(status); // at once: a launcher soon ends the others
   job.fail(status);
   if (job.isOneOfMany())
     removeLeft(options); // by processes that were killed

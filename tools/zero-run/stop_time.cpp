@@ -10,22 +10,27 @@ using namespace zero::rt;
 
 namespace zero::run {
 
-std::string stopTimeText(const Options &options, const Job &job, const Executable &executable,
-                         double stepSeconds) {
+std::optional<StopTime> stopTime(const Options &options, const Job &job,
+                                 const Executable &executable) {
   // Files of ranks, the manifest, the folder of the checkpoint, the log, and their folders.
   constexpr int kFlushes = 6;
-  uint64_t bytes;
+  StopTime time;
   WriteSpeed speed;
-  if (options.quiet || options.saveState.empty() || !job.isFirst() ||
-      !countSavedByNode(options, job, executable, bytes).ok() ||
+  const bool isUsed = !options.quiet || options.maxSeconds > 0;
+  if (!isUsed || options.saveState.empty() || !job.isFirst() ||
+      !countSavedByNode(options, job, executable, time.bytes).ok() ||
       !measureWrites(options.saveState, speed).ok())
-    return {}; // the first checkpoint says what is wrong with the folder
-  const double seconds =
-      stepSeconds + double(bytes) / speed.bytesPerSecond + kFlushes * speed.flushSeconds;
+    return std::nullopt; // the first checkpoint says what is wrong with the folder
+  time.bytesPerSecond = speed.bytesPerSecond;
+  time.seconds = double(time.bytes) / speed.bytesPerSecond + kFlushes * speed.flushSeconds;
+  return time;
+}
+
+std::string stopTimeText(const StopTime &time, double stepSeconds) {
   return format(
       "on SIGTERM the state is saved within about %.2g s: a step of %.2g s, and %s at %s/s",
-      seconds, stepSeconds, bytesText(bytes).c_str(),
-      bytesText(uint64_t(speed.bytesPerSecond)).c_str());
+      stepSeconds + time.seconds, stepSeconds, bytesText(time.bytes).c_str(),
+      bytesText(uint64_t(time.bytesPerSecond)).c_str());
 }
 
 } // namespace zero::run

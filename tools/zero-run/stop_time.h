@@ -7,11 +7,19 @@
 
 namespace zero::run {
 
-/// Says how soon after a signal the state is on disk, by the seconds of a step, the bytes that the
-/// ranks of this node save, and the speed of the disk of --save-state, which it measures. Empty:
-/// nothing is saved or printed, or it cannot be measured.
-std::string stopTimeText(const Options &options, const Job &job, const Executable &executable,
-                         double stepSeconds);
+/// What a checkpoint takes.
+struct StopTime {
+  double seconds;
+  uint64_t bytes; ///< of the ranks of this node
+  double bytesPerSecond;
+};
+
+/// By the bytes that the ranks of this node save, and the speed of the disk of --save-state, which
+/// it measures. None: nothing is saved, or it cannot be measured.
+std::optional<StopTime> stopTime(const Options &options, const Job &job,
+                                 const Executable &executable);
+/// Says how soon after a signal the state is on disk.
+std::string stopTimeText(const StopTime &time, double stepSeconds);
 
 } // namespace zero::run
 

@@ -5,6 +5,7 @@
 #include "alike.h"
 #include "checkpoints.h"
 #include "data.h"
+#include "ending.h"
 #include "evaluation.h"
 #include "outputs.h"
 #include "process_memory.h"
@@ -32,19 +33,24 @@ namespace {
 class Training {
 public:
   Training(const Options &options, const Job &job, const Executable &executable)
-      : options(options), job(job), executable(executable), evaluator(job),
+      : options(options), job(job), executable(executable), early(options, job), evaluator(job),
         checkpoints(options, job), work(options.quiet), meter(WorkLine::report, &work) {}
 
   Status run();
   Status publishLog() { return outputs.publishLog(); }
-  bool isInterrupted() const { return results.interrupted; }
+  int code() const;
 
 private:
   Status open();
   Status evaluate(Progress &progress);
+  /// Whether the weights are those of the last evaluation.
+  bool isEvaluated() const {
+    return !results.evaluations.empty() && results.evaluations.back().step == results.done();
+  }
   Status saveBeforeFailure(const Status &reason);
   Status begin();
   Status resume();
+  Status noteStopTime(Progress &progress);
   Status runStep(uint64_t step, Progress &progress);
   Status runSteps(Progress &progress);
   Status save(bool beside);
@@ -55,6 +61,7 @@ private:
   const Job &job;
   const Executable &executable;
   Data data;
+  EarlyEnd early;
   Evaluator evaluator;
   Checkpoints checkpoints;
   Profiler profiler;
@@ -212,6 +219,8 @@ Status Training::begin() {
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
   ZERO_RT_TRY(options.resume.empty() ? loadWeights(options, session) : resume());
+  if (job.isFirst())
+    ZERO_RT_TRY(outputs.openEvents(results.first));
   return profiler.checkSteps(steps - results.first);
 }
 
@@ -228,6 +237,7 @@ Status Training::evaluate(Progress &progress) {
   if (results.evaluations.empty() || result.total.not_finite > 0) // the rest is the same each time
     evaluator.warn(result.total);
   results.evaluations.push_back(result);
+  early.addEvaluation(result);
   return {};
 }
 
@@ -249,6 +259,16 @@ Status Training::saveBeforeFailure(const Status &reason) {
   return reason;
 }
 
+/// Says how soon the run can end, which --max-time depends on.
+Status Training::noteStopTime(Progress &progress) {
+  const std::optional<StopTime> time = stopTime(options, job, executable);
+  if (!time)
+    return {};
+  early.setSaving(time->seconds);
+  progress.note(stopTimeText(*time, results.steps.back().seconds));
+  return {};
+}
+
 Status Training::runStep(uint64_t step, Progress &progress) {
   const bool keep = step == 0 && !options.gradients.empty();
   ZERO_RT_TRY(profiler.beforeStep(session, results.steps.size(), steps - results.first));
@@ -257,19 +277,20 @@ Status Training::runStep(uint64_t step, Progress &progress) {
       take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
   if (keep)
     ZERO_RT_TRY(job.inFirst(session, [&] { return outputs.writeGradients(executable, session); }));
-  ZERO_RT_TRY(outputs.logStep(result));
+  ZERO_RT_TRY(outputs.logStep(result, progress.perSecond(result.seconds)));
   progress.step(result);
   checkpoints.printRemarks(session);
   results.steps.push_back(result);
+  early.addStep(result.seconds);
   if (results.steps.size() == 1)
-    progress.note(stopTimeText(options, job, executable, result.seconds));
+    ZERO_RT_TRY(noteStopTime(progress));
   return {};
 }
 
 Status Training::runSteps(Progress &progress) {
   for (uint64_t step = results.first; step < steps; ++step) {
     bool stops;
-    ZERO_RT_TRY(job.shallStop(session, stops));
+    ZERO_RT_TRY(early.shallStop(session, stops));
     if (stops)
       break;
     ZERO_RT_TRY(runStep(step, progress));
@@ -285,9 +306,11 @@ Status Training::runSteps(Progress &progress) {
       job.inFirst(session, [&] { return take(zero_rt_session_stats(session.get(), 0, &stats)); }));
   results.stats = stats;
   results.nvmeRead = stats.nvme_read, results.nvmeWritten = stats.nvme_written;
-  results.interrupted = results.done() < steps;
-  if (results.interrupted && results.steps.empty())
+  results.ending = results.done() < steps ? early.why() : Ending::Complete;
+  if (results.ending == Ending::Signal && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
+  if (results.ending == Ending::Patience)
+    results.patience = early.patienceText();
   ZERO_RT_TRY(save(/*beside=*/false));
   return checkpoints.finish(session);
 }
@@ -329,7 +352,7 @@ Status Training::run() {
   progress.setSteps(steps);
   ZERO_RT_TRY(runSteps(progress));
   ZERO_RT_TRY(job.inFirst(session, [&] { return writeTrained(); }));
-  if (evaluator.isDue(results.done(), steps))
+  if (evaluator.isDue(results.done(), steps) && !isEvaluated())
     ZERO_RT_TRY(evaluate(progress));
   results.saves = checkpoints.getSaves();
   results.drive = driveUse(executable, session, results, options.endurance);
@@ -344,13 +367,23 @@ Status Training::run() {
   return {};
 }
 
-Status train(const Options &options, const Job &job, const Executable &executable,
-             bool &interrupted) {
+int Training::code() const {
+  switch (results.ending) {
+  case Ending::Signal:
+    return 128 + job.interruption();
+  case Ending::Time:
+    return kMoreToDo;
+  default:
+    return 0;
+  }
+}
+
+Status train(const Options &options, const Job &job, const Executable &executable, int &code) {
   Training training(options, job, executable);
   Status status = training.run();
   if (!status.ok())
     (void)training.publishLog(); // there is an error already
-  interrupted = training.isInterrupted();
+  code = training.code();
   return status;
 }
 

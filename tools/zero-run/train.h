@@ -7,10 +7,12 @@
 
 namespace zero::run {
 
+/// The exit code of a run that --max-time has ended: EX_TEMPFAIL of sysexits.h, "try again".
+inline constexpr int kMoreToDo = 75;
+
 /// Binds data, trains, writes the results. On failure only the log is written, as far as it got. A
-/// signal ends the run early: `interrupted` is then true, and the results so far are written.
-rt::Status train(const Options &options, const Job &job, const Executable &executable,
-                 bool &interrupted);
+/// run that ends early writes the results so far; `code` is the exit code.
+rt::Status train(const Options &options, const Job &job, const Executable &executable, int &code);
 
 } // namespace zero::run
 

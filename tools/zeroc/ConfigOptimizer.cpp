@@ -2,6 +2,7 @@
 
 #include "ConfigParts.h"
 
+#include "runtime/support/checked.h"
 #include "zero/Optimizers/Definition.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -164,15 +165,28 @@ static void readPeak(Config &config, ConfigBlock &params) {
                 " contradicts " + named->key + "=" + named->shown);
 }
 
-/// What all three have: DeepSpeed's defaults are a warm-up of 1,000 steps along a
-/// logarithm, which we have not.
-static void readWarmup(Config &config, ConfigBlock &params, StringRef leastKey) {
-  params.expect(leastKey, {"0"}, "the warm-up always starts at 0");
+/// What the warm-up begins with: a rate, which is a part of the highest one, or this part.
+static void readLeast(Config &config, ConfigBlock &params, bool isRatio) {
+  const StringRef key = isRatio ? "warmup_min_ratio" : "warmup_min_lr";
+  std::optional<double> least = params.readNumber(key);
+  if (!least || *least == 0)
+    return;
+  double peak = 1;
+  if (!isRatio && (!parseReal(config.valueOf("lr").value_or(""), peak) || peak <= 0))
+    return params.refuse(key, "0 without a learning rate, here, in the optimizer or as --lr");
+  params.set(key, "warmup-ratio", exactNumber(*least / peak));
+}
+
+/// What all three have. DeepSpeed's defaults are a warm-up of 1,000 steps along a logarithm.
+static void readWarmup(Config &config, ConfigBlock &params) {
   params.take("warmup_num_steps");
   config.setDefault("warmup-steps", "1000");
   std::optional<std::string> type = params.readWord("warmup_type");
-  if (type != "linear")
-    params.refuse("warmup_type", "'linear' ('log', the default of DeepSpeed, is not supported)");
+  if (type && *type != "linear" && *type != "log")
+    params.refuse("warmup_type", "'log' or 'linear'");
+  else if (type)
+    params.set("warmup_type", "warmup-form", *type);
+  config.setDefault("warmup-form", "log");
   params.expect("last_batch_iteration", {"-1"}, "steps always start at 0");
 }
 
@@ -196,7 +210,7 @@ static void readScheduler(Config &config, ConfigBlock &block) {
   if (kind.empty())
     return block.refuse("type", "WarmupLR, WarmupDecayLR or WarmupCosineLR");
   block.set("type", "lr-schedule", kind);
-  readWarmup(config, params, kind == "cosine" ? "warmup_min_ratio" : "warmup_min_lr");
+  readWarmup(config, params);
   if (kind != "constant")
     readEnd(config, params, *type);
   if (kind == "cosine") {
@@ -205,6 +219,7 @@ static void readScheduler(Config &config, ConfigBlock &block) {
   } else {
     readPeak(config, params);
   }
+  readLeast(config, params, /*isRatio=*/kind == "cosine");
   params.finish();
   block.finish();
 }

@@ -143,12 +143,27 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     return success();
   }
 
+  FailureOr<ScheduleOptions> parseSchedule(ModuleOp module) {
+    std::string error;
+    std::optional<std::vector<SchedulePoint>> points =
+        parsePoints(SmallVector<std::string>(lrPoints.begin(), lrPoints.end()), error);
+    if (!points)
+      return module.emitError("lr-points: " + error);
+    ScheduleOptions schedule{scheduleKind, warmupSteps, totalSteps, minLearningRate,
+                             warmupForm,   warmupRatio, lrPower,    lrCycles,
+                             decaySteps,   decayForm,   *points};
+    error = checkSchedule(schedule);
+    if (!error.empty())
+      return module.emitError(error);
+    return schedule;
+  }
+
   LogicalResult run(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
     if (module->hasAttr(kWholeStepAttr))
       return runWholeStep(module, step, gradients);
-    ScheduleOptions schedule{scheduleKind, warmupSteps, totalSteps, minLearningRate};
-    if (std::string error = checkSchedule(schedule); !error.empty())
-      return module.emitError(error);
+    FailureOr<ScheduleOptions> schedule = parseSchedule(module);
+    if (failed(schedule))
+      return failure();
     FailureOr<SmallVector<ParameterGroup>> given = parseGroups();
     if (failed(given))
       return failure();
@@ -175,7 +190,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
       error = precision.check(groups->optimizers());
     if (!error.empty())
       return module.emitError(error);
-    StepUpdates updates(module, step, *groups, matrices, schedule, precision, masterWeights);
+    StepUpdates updates(module, step, *groups, matrices, *schedule, precision, masterWeights);
     if (failed(updates.check(gradients)) || failed(returnMeanLoss(step)))
       return failure();
 

@@ -240,19 +240,65 @@ zero::ScheduleOptions schedule(StringRef kind, uint64_t warmup, uint64_t total =
   return {*zero::WordsOf<zero::ScheduleKind>::parse(kind), warmup, total, minRatio};
 }
 
+using Change = void (*)(zero::ScheduleOptions &);
+zero::ScheduleOptions changed(zero::ScheduleOptions options, Change change) {
+  change(options);
+  return options;
+}
+
+double halfCosine(double part) { return (1 + std::cos(std::acos(-1.0) * part)) / 2; }
+
+double expectedRise(const zero::ScheduleOptions &options, double steps) {
+  double part = steps / options.warmupSteps;
+  if (options.warmupForm == zero::WarmupForm::Cosine)
+    part = 1 - halfCosine(part);
+  if (options.warmupForm == zero::WarmupForm::Log)
+    part = std::log(steps + 1) / std::log(options.warmupSteps);
+  return options.warmupRatio + (1 - options.warmupRatio) * part;
+}
+
+double expectedHeight(const zero::ScheduleOptions &options, double steps) {
+  const double begin = options.kind == zero::ScheduleKind::Stable
+                           ? options.totalSteps - options.decaySteps
+                           : options.warmupSteps;
+  const double part = std::max(0.0, std::min(1.0, (steps - begin) / (options.totalSteps - begin)));
+  switch (options.kind) {
+  case zero::ScheduleKind::Cosine:
+    return halfCosine(part);
+  case zero::ScheduleKind::CosineRestarts:
+    return part < 1 ? halfCosine(std::fmod(options.cycles * part, 1.0)) : 0;
+  case zero::ScheduleKind::Polynomial:
+    return std::pow(1 - part, options.power);
+  case zero::ScheduleKind::Stable:
+    return options.decayForm == zero::DecayForm::Cosine ? halfCosine(part)
+           : options.decayForm == zero::DecayForm::Sqrt ? 1 - std::sqrt(part)
+                                                        : 1 - part;
+  default:
+    return 1 - part;
+  }
+}
+
+double expectedLine(const std::vector<zero::SchedulePoint> &points, double steps) {
+  if (steps <= points.front().step)
+    return points.front().factor;
+  for (size_t i = 1; i < points.size(); ++i)
+    if (steps < points[i].step)
+      return points[i - 1].factor + (points[i].factor - points[i - 1].factor) *
+                                        (steps - points[i - 1].step) /
+                                        (points[i].step - points[i - 1].step);
+  return points.back().factor;
+}
+
 double expectedFactor(const zero::ScheduleOptions &options, double steps) {
-  double warmup = options.warmupSteps, total = options.totalSteps;
-  if (steps < warmup)
-    return steps / warmup;
+  if (options.kind == zero::ScheduleKind::Points)
+    return expectedLine(options.points, steps);
+  if (steps < options.warmupSteps)
+    return expectedRise(options, steps);
   if (options.kind == zero::ScheduleKind::Constant)
     return 1;
   if (options.kind == zero::ScheduleKind::InverseSqrt)
-    return std::sqrt(warmup / steps);
-  double part = std::min(1.0, (steps - warmup) / (total - warmup));
-  double height = options.kind == zero::ScheduleKind::Linear
-                      ? 1 - part
-                      : (1 + std::cos(std::acos(-1.0) * part)) / 2;
-  return options.minRatio + (1 - options.minRatio) * height;
+    return std::sqrt(options.warmupSteps / steps);
+  return options.minRatio + (1 - options.minRatio) * expectedHeight(options, steps);
 }
 
 class Schedule : public testing::TestWithParam<zero::ScheduleOptions> {};
@@ -273,14 +319,44 @@ TEST_P(Schedule, IsAsDocumentedAtEveryStep) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Schedule,
-    testing::Values(schedule("constant", 0), schedule("constant", 10), schedule("linear", 0, 1000),
-                    schedule("linear", 100, 1000, 0.1), schedule("cosine", 0, 1000),
-                    schedule("cosine", 100, 1001), schedule("cosine", 1, 2, 0.25),
-                    schedule("inverse-sqrt", 1), schedule("inverse-sqrt", 400)));
+    testing::Values(
+        schedule("constant", 0), schedule("constant", 10), schedule("linear", 0, 1000),
+        schedule("linear", 100, 1000, 0.1), schedule("cosine", 0, 1000),
+        schedule("cosine", 100, 1001), schedule("cosine", 1, 2, 0.25), schedule("inverse-sqrt", 1),
+        schedule("inverse-sqrt", 400),
+        changed(schedule("constant", 100),
+                [](zero::ScheduleOptions &o) { o.warmupForm = zero::WarmupForm::Log; }),
+        changed(schedule("constant", 2),
+                [](zero::ScheduleOptions &o) { o.warmupForm = zero::WarmupForm::Log; }),
+        changed(schedule("cosine", 300, 1100, 4e-6),
+                [](zero::ScheduleOptions &o) { // torch's OneCycleLR
+                  o.warmupForm = zero::WarmupForm::Cosine;
+                  o.warmupRatio = 0.04;
+                }),
+        changed(schedule("cosine-restarts", 7, 1000, 0.1),
+                [](zero::ScheduleOptions &o) { o.cycles = 3; }),
+        changed(schedule("polynomial", 10, 1000, 0.01),
+                [](zero::ScheduleOptions &o) { o.power = 2.5; }),
+        changed(schedule("polynomial", 0, 1000), [](zero::ScheduleOptions &o) { o.power = 0.5; }),
+        changed(schedule("wsd", 100, 1000), [](zero::ScheduleOptions &o) { o.decaySteps = 200; }),
+        changed(schedule("wsd", 0, 1000, 0.1),
+                [](zero::ScheduleOptions &o) {
+                  o.decaySteps = 1000;
+                  o.decayForm = zero::DecayForm::Sqrt;
+                }),
+        changed(schedule("wsd", 1, 1000),
+                [](zero::ScheduleOptions &o) {
+                  o.decaySteps = 1;
+                  o.decayForm = zero::DecayForm::Cosine;
+                }),
+        changed(schedule("points", 0), [](zero::ScheduleOptions &o) {
+          o.points = {{10, 0.5}, {100, 1}, {101, 0.25}, {1000, 0}};
+        })));
 
 TEST(CheckSchedule, NamesKeyAndValue) {
   EXPECT_EQ(zero::checkWord<zero::ScheduleKind>("step"),
-            "expected constant, linear, cosine or inverse-sqrt, got 'step'");
+            "expected constant, linear, cosine, cosine-restarts, polynomial, wsd, inverse-sqrt or "
+            "points, got 'step'");
   EXPECT_EQ(zero::checkSchedule(schedule("linear", 10)),
             "total-steps: expected the number of steps with lr-schedule=linear, got 0");
   EXPECT_EQ(zero::checkSchedule(schedule("cosine", 10, 10)),
@@ -291,6 +367,25 @@ TEST(CheckSchedule, NamesKeyAndValue) {
             "min-lr-ratio: expected a part of the learning rate, from 0 to 1, got 1.5");
   EXPECT_EQ(zero::checkSchedule(schedule("inverse-sqrt", 0)),
             "warmup-steps: expected at least 1 with lr-schedule=inverse-sqrt, got 0");
+  auto check = [](zero::ScheduleOptions options, Change change) {
+    return zero::checkSchedule(changed(options, change));
+  };
+  EXPECT_EQ(zero::checkSchedule(schedule("wsd", 10, 100)),
+            "decay-steps: expected 1 to 90, the steps behind the warm-up, got 0");
+  EXPECT_EQ(zero::checkSchedule(schedule("points", 0)),
+            "lr-points: expected at least one with lr-schedule=points");
+  EXPECT_EQ(check(schedule("points", 0), [](auto &o) { o.points = {{5, 1}, {5, 0}}; }),
+            "lr-points: expected steps in ascending order, got 5 before 5");
+  EXPECT_EQ(check(schedule("linear", 0, 9), [](auto &o) { o.power = 2; }),
+            "lr-power=2 has no effect with lr-schedule=linear");
+  EXPECT_EQ(check(schedule("polynomial", 0, 9), [](auto &o) { o.power = 0; }),
+            "lr-power: expected a positive number, got 0");
+  EXPECT_EQ(check(schedule("linear", 0, 9), [](auto &o) { o.warmupForm = zero::WarmupForm::Log; }),
+            "warmup-form=log has no effect without warmup-steps");
+  EXPECT_EQ(check(schedule("linear", 1, 9), [](auto &o) { o.warmupForm = zero::WarmupForm::Log; }),
+            "warmup-steps: expected at least 2 with warmup-form=log, got 1");
+  EXPECT_EQ(check(schedule("linear", 1, 9), [](auto &o) { o.warmupRatio = 1.5; }),
+            "warmup-ratio: expected a part of the learning rate, from 0 to 1, got 1.5");
   EXPECT_EQ(zero::checkSchedule(schedule("constant", 0, 10)),
             "total-steps=10 has no effect with lr-schedule=constant");
   EXPECT_EQ(zero::checkSchedule(schedule("inverse-sqrt", 1, 0, 0.1)),

@@ -263,7 +263,7 @@ protected:
   Status run(std::vector<std::string> words) const {
     zero::run::Options options;
     zero::run::Executable executable;
-    bool interrupted;
+    int code;
     words.insert(words.end(),
                  {folder + "tiny.zexe", "--data",
                   "x=" + folder + "x.bin:float32,label=" + folder + "label.bin:int64"});
@@ -272,7 +272,7 @@ protected:
     ZERO_RT_TRY(job.find(options));
     ZERO_RT_TRY(zero::run::load(options.model, executable));
     ZERO_RT_TRY(job.open(options, zero::run::infoOf(executable).ranks));
-    return zero::run::train(options, job, executable, interrupted);
+    return zero::run::train(options, job, executable, code);
   }
 };
 

@@ -155,7 +155,8 @@ phase::Condition training,
 /// The checks.
 namespace valid {
 
-phase::Check allowPrecision, dataRoot, mesh, noDecay, otherOptimizer, paramGroups, targetCpu;
+phase::Check allowPrecision, dataRoot, lrPoints, mesh, noDecay, otherOptimizer, paramGroups,
+    targetCpu;
 
 } // namespace valid
 

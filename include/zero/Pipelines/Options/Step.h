@@ -64,27 +64,60 @@ struct StepOptions : Group {
       llvm::cl::value_desc("precision|STATE=precision,...")};
   WordOption<ScheduleKind> schedule{
       parent, "lr-schedule", ofStep(needs::training),
-      llvm::cl::desc("learning rate after the warm-up: constant, linear, cosine or inverse-sqrt"),
+      llvm::cl::desc("learning rate after the warm-up: constant, down to --min-lr-ratio (linear, "
+                     "cosine, cosine-restarts, polynomial; wsd: in the last --decay-steps), "
+                     "inverse-sqrt, or between --lr-points"),
       llvm::cl::init(ScheduleKind::Constant)};
   Option<uint64_t> warmupSteps{
       parent,
       "warmup-steps",
       ofStep(needs::training).fromDeepSpeed("scheduler.params.warmup_num_steps"),
-      llvm::cl::desc("steps in which the learning rate rises from 0"),
+      llvm::cl::desc("steps in which the learning rate rises"),
       llvm::cl::init(0),
       llvm::cl::value_desc("N")};
+  WordOption<WarmupForm> warmupForm{
+      parent, "warmup-form", ofStep(needs::training),
+      llvm::cl::desc("how the learning rate rises: linear, log (DeepSpeed's default) or cosine"),
+      llvm::cl::init(WarmupForm::Linear)};
+  Option<double> warmupRatio{
+      parent, "warmup-ratio", ofStep(needs::training),
+      llvm::cl::desc("learning rate of the first step of a warm-up as a fraction of --lr"),
+      llvm::cl::init(0.0)};
   Option<uint64_t> totalSteps{
       parent,
       "total-steps",
       ofStep(needs::training).orElse("").fromDeepSpeed("scheduler.params.total_num_steps"),
-      llvm::cl::desc("linear, cosine: step after which the learning rate is constant"),
+      llvm::cl::desc("step after which a learning rate that falls is constant"),
       llvm::cl::init(0),
       llvm::cl::value_desc("N")};
   Option<double> minLearningRate{
       parent, "min-lr-ratio",
       ofStep(needs::training).fromDeepSpeed("scheduler.params.cos_min_ratio"),
-      llvm::cl::desc("linear, cosine: final learning rate as a fraction of --lr"),
+      llvm::cl::desc("final learning rate of one that falls, as a fraction of --lr"),
       llvm::cl::init(0.0)};
+  Option<double> lrPower{parent, "lr-power", ofStep(needs::training),
+                         llvm::cl::desc("polynomial: exponent of what is left of the steps"),
+                         llvm::cl::init(1.0)};
+  Option<uint64_t> lrCycles{parent,
+                            "lr-cycles",
+                            ofStep(needs::training),
+                            llvm::cl::desc("cosine-restarts: number of half cosines"),
+                            llvm::cl::init(1),
+                            llvm::cl::value_desc("N")};
+  Option<uint64_t> decaySteps{parent,
+                              "decay-steps",
+                              ofStep(needs::training),
+                              llvm::cl::desc("wsd: steps at the end in which the rate falls"),
+                              llvm::cl::init(0),
+                              llvm::cl::value_desc("N")};
+  WordOption<DecayForm> decayForm{
+      parent, "decay-form", ofStep(needs::training),
+      llvm::cl::desc("wsd: how the rate falls: linear, cosine or sqrt (1 - sqrt)"),
+      llvm::cl::init(DecayForm::Linear)};
+  ListOption<std::string> lrPoints{
+      parent, "lr-points", ofStep(needs::training).checked(valid::lrPoints),
+      llvm::cl::desc("points: factors on --lr after so many updates, with lines between them"),
+      llvm::cl::value_desc("STEP:FACTOR,...")};
   Option<double> clipNorm{parent, "clip-norm",
                           ofStep(needs::training)
                               .notNegative()
@@ -116,9 +149,7 @@ struct StepOptions : Group {
 
   /// The requested optimizer and its hyperparameters.
   OptimizerOptions optimizerOptions() const { return hyperparameters.optionsOf(optimizer); }
-  ScheduleOptions scheduleOptions() const {
-    return {schedule, warmupSteps, totalSteps, minLearningRate};
-  }
+  ScheduleOptions scheduleOptions() const;
 };
 
 /// Options of the tiling of logits and of cheap recomputation.
