@@ -16,6 +16,7 @@ from .batches import passes
 from .dataset import Dataset, one_batch
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
 from .interrupt import Interrupt
+from .loop import Loop
 from .program import Program, load
 from .progress import progress_of
 from .warn import warn
@@ -47,8 +48,14 @@ class StepResult:
 
 @dataclass
 class History:
-    """The results of the steps of a train(), in order."""
+    """The results of the steps of a train(), in order.
+
+    Attributes:
+        results: a StepResult for each step.
+        evaluations: pairs of steps done and the mean loss over eval_data.
+    """
     results: list = field(default_factory=list)
+    evaluations: list = field(default_factory=list)
 
     @property
     def losses(self) -> list[float]:
@@ -199,7 +206,8 @@ class Session:
         return self._result(values)
 
     def train(self, dataset, *, steps=None, epochs=None, callbacks=(), progress=True,
-              shuffle=None) -> History:
+              shuffle=None, eval_data=None, eval_every=None, checkpoint=None, save_every=None,
+              resume="auto", patience=None, log=None) -> History:
         """Trains on a dataset and returns the History of its steps.
 
         dataset: a zero.Dataset; what one is made of: a dictionary of arrays or files by input, or
@@ -211,6 +219,17 @@ class Session:
             when one returns False.
         progress: show a bar on standard error, or in the notebook.
         shuffle: a number from which the order of the samples of each epoch follows.
+        eval_data: held-out data, as evaluate() takes it, evaluated after the last step.
+        eval_every: evaluate also after every so many steps.
+        checkpoint: a directory to save checkpoints to, at the end and after an interrupt. The same
+            call continues from there: steps and epochs then count from the beginning of the
+            training, and an iterable is iterated up to where it continues.
+        save_every: save also after every so many steps.
+        resume: with `checkpoint`, of a session that has done no step: "auto" continues if there is
+            a checkpoint, True demands one, False does not.
+        patience: end after so many evaluations in a row without a better loss.
+        log: a file of a line of JSON for each step and evaluation, which a training that is
+            continued keeps.
 
         A step reads the batch of its number, counted over the session and the checkpoint that it
         resumed from. Ctrl-C ends the training after the step in progress with KeyboardInterrupt,
@@ -218,21 +237,29 @@ class Session:
         """
         if steps is not None and epochs is not None:
             raise InvalidArgumentError("expected steps or epochs, got both")
+        loop = Loop(self, eval_data=eval_data, eval_every=eval_every, checkpoint=checkpoint,
+                    save_every=save_every, patience=patience, log=log)
         batches, total = self._batches(dataset, steps, epochs, shuffle)
-        history = History()
-        bar = progress_of(total or 0, progress)
+        done = loop.begin(resume)
+        history = History(evaluations=loop.evaluations)
+        bar = progress_of(max(total - done, 0) if total else 0, progress)
         try:
             with Interrupt() as interrupt:
-                for batch in batches:
+                for batch in islice(batches, done, None):
                     history.results.append(self.step(batch))
                     bar.update(_figures(history.results[-1]))
                     answers = [call(self, history.results[-1]) for call in callbacks]
-                    if interrupt.asked or any(answer is False for answer in answers):
+                    goes_on = loop.after(history.results[-1])
+                    if interrupt.asked or not goes_on or any(each is False for each in answers):
                         break
+            if history.results:
+                loop.finish(interrupt.asked)
         finally:
             bar.close()
+            loop.close()
         if interrupt.asked:
-            error = KeyboardInterrupt(f"interrupted after {len(history)} steps")
+            again = "; the same call continues" if checkpoint else ""
+            error = KeyboardInterrupt(f"interrupted after {len(history)} steps{again}")
             error.history = history
             raise error
         return history

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import signal
 import sys
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 
 from ..dataset import Dataset
 from ..interrupt import Interrupt
+from ..log import Log
 from ..progress import progress_of
 from ..text.writer import replace_json
 from .model import TOKENIZER_FILES
@@ -41,55 +41,11 @@ class Finetuned:
         return text + f", {self.seconds:.1f} s in steps)"
 
 
-class Log:
-    """The file of a line of JSON for each step and each evaluation, as `zero-run --log` writes it.
-
-    Of a run that continues after `done` steps, the lines of these are kept.
-    """
-
-    def __init__(self, path, done):
-        self.lines = [line for line in self._read(path) if self._is_before(line, done)]
-        draft = path.with_suffix(".temporary")
-        draft.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
-        os.replace(draft, path)
-        self._file = open(path, "a", encoding="utf-8")
-
-    @staticmethod
-    def _read(path):
-        if not path.exists():
-            return
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                yield json.loads(line)
-            except ValueError:
-                return  # a kill has cut off the last line
-
-    @staticmethod
-    def _is_before(line, done):
-        return line["step"] < done or ("eval_loss" in line and 0 < done == line["step"])
-
-    def add(self, **line):
-        """Appends a line; values that are None are left out."""
-        self.lines.append({name: value for name, value in line.items() if value is not None})
-        self._file.write(json.dumps(self.lines[-1]) + "\n")
-        self._file.flush()
-
-    def flush(self):
-        """Makes the lines survive a power cut."""
-        os.fsync(self._file.fileno())
-
-    def close(self):
-        self._file.close()
-
-    @property
-    def evaluations(self):
-        return [(line["step"], line["eval_loss"]) for line in self.lines if "eval_loss" in line]
-
-    def result(self, folder):
-        """What the lines say, as a Finetuned."""
-        steps = [line for line in self.lines if "loss" in line]
-        return Finetuned(str(folder), [line["loss"] for line in steps], self.evaluations,
-                         sum(line["seconds"] for line in steps))
+def result_of(log, folder):
+    """What the lines of a log say, as a Finetuned."""
+    steps = [line for line in log.lines if "loss" in line]
+    return Finetuned(str(folder), [line["loss"] for line in steps], log.evaluations,
+                     sum(line["seconds"] for line in steps))
 
 
 class Training:
@@ -126,7 +82,7 @@ class Training:
             self._write_folder()
         replace_json(places.result, {"steps": self.session.steps})
         shutil.rmtree(places.state, ignore_errors=True)
-        return self.log.result(places.out)
+        return result_of(self.log, places.out)
 
     def _train(self, left):
         order = None if self._value("in_order") else self._value("seed")
@@ -221,7 +177,7 @@ def carry_out(plan, callbacks, is_shown):
     if places.result.exists():
         log = Log(places.log, plan.steps)
         log.close()
-        return log.result(places.out)
+        return result_of(log, places.out)
     resume = places.state if places.has_begun() else None
     with plan.program.session(resume=resume, nvme_dir=plan.choices.value("nvme_dir")) as session:
         training = Training(plan, session, callbacks, is_shown)
