@@ -188,10 +188,11 @@ static std::string describeState(const Executable &executable, const proto::Tens
   return text + " " + init.SerializeAsString();
 }
 
+/// Of tensors whose terms are their names: also of constants in files, which are not read.
 static std::map<std::string, std::string> statesOf(const Executable &executable) {
   std::map<std::string, std::string> states;
   for (const proto::Tensor &tensor : executable.program.tensors())
-    if (tensor.role() != proto::CONSTANT)
+    if (tensor.role() != proto::CONSTANT || tensor.init().has_file())
       require(states.emplace(tensor.name(), describeState(executable, tensor)).second,
               "'" + tensor.name() + "' is there twice");
   return states;

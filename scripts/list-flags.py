@@ -4,8 +4,8 @@
 usage: list-flags.py [--check] [BIN_DIRECTORY]
 
 Runs `--list-flags` of each tool, and `--help-all` of zero-opt, whose passes MLIR lists; reads the
-flags of `python -m zero tokenize` and `finetune`. With --check nothing is written; exits with 1 if a file is not
-up to date."""
+flags of `python -m zero tokenize`, `finetune`, `check-model` and `check-schedule`. With --check
+nothing is written; exits with 1 if a file is not up to date."""
 
 import argparse
 import json
@@ -21,6 +21,8 @@ from generated import write
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 from zero.finetuning import command as finetuning  # noqa: E402
+from zero.model_check import command as model_check  # noqa: E402
+from zero.schedule_check import command as schedule_check  # noqa: E402
 from zero.text import command as tokenizing  # noqa: E402
 
 PAGE = ROOT / "docs/reference/flags.md"
@@ -53,6 +55,11 @@ ends. One phase flag, as in `zero-opt model.onnx --zero-stage=3 --ranks=4`, runs
 }
 FINETUNE = """Fine-tunes a folder of Hugging Face ([fine-tuning](../guides/finetune.md)). It also takes
 the other flags of `zeroc` that concern the step."""
+CHECK_MODEL = """Compares a program with its ONNX model
+([checker](../design/checker.md#from-the-model-to-the-reference)). It also takes flags of `zeroc`, for
+the program that it compiles."""
+CHECK_SCHEDULE = """Checks graphs of DeepSpeed's DeepCompile
+([schedules](schedule.md#schedules-of-other-systems))."""
 FLAG = re.compile(r"( {,8})(--?\w[\w-]*(?:=\S+| [A-Z<]\S*)?)(?: +- +|(?:  +| (?!-))(?=\S))(.*)")
 
 Flag = namedtuple("Flag", "indent name lines")
@@ -141,6 +148,8 @@ def page(folder):
     lines += python_section("tokenize", "Writes the tokens of a corpus ([text](../guides/text.md)).",
                             tokenizing.make_parser())
     lines += python_section("finetune", FINETUNE, finetuning.make_parser())
+    lines += python_section("check-model", CHECK_MODEL, model_check.make_parser())
+    lines += python_section("check-schedule", CHECK_SCHEDULE, schedule_check.make_parser())
     lines += opt_section(output_of(folder / "zero-opt", "--help-all"))
     return "\n".join(lines).rstrip() + "\n"
 

@@ -174,6 +174,19 @@ static std::string checkReports(const CompilerOptions &options) {
   return "";
 }
 
+/// The same for the file of --witness.
+static std::string checkWitness(const CompilerOptions &options) {
+  if (options.witness.empty())
+    return "";
+  if (options.planOnly || options.prices || !options.emitOnnx.empty())
+    return "--witness: expected -o FILE.zexe: it is about the commands of an executable";
+  if (!StringRef(options.witness).ends_with(".json"))
+    return "--witness: expected a name that ends in .json, got '" + options.witness + "'";
+  if (llvm::is_contained(options.reports, options.witness))
+    return "--witness: '" + options.witness + "' is written twice";
+  return checkWritable(options, options.witness);
+}
+
 /// The same for the files of --emit-onnx.
 static std::string checkEmitted(const CompilerOptions &options) {
   if (!StringRef(options.emitOnnx).ends_with(".onnx"))
@@ -187,6 +200,8 @@ std::string checkOutput(const CompilerOptions &options) {
     return std::string("expected one --shape for ") +
            (options.prices ? "--prices" : "--emit-onnx") + ", got " +
            std::to_string(options.shapes.size());
+  if (std::string error = checkWitness(options); !error.empty())
+    return error;
   if (!options.emitOnnx.empty())
     return checkEmitted(options);
   std::string error = checkReports(options);
@@ -292,6 +307,9 @@ static LogicalResult writeExecutable(const CompilerOptions &options, ArrayRef<Pa
                                      llvm::raw_ostream &report) {
   EmitOptions emit;
   emit.output = options.output;
+  std::string witness;
+  if (!options.witness.empty())
+    emit.witness = &witness;
   emit.dataRoot = root;
   emit.name = options.input;
   emit.model = fileToSave(options);
@@ -304,6 +322,9 @@ static LogicalResult writeExecutable(const CompilerOptions &options, ArrayRef<Pa
   emit.machine = machine;
   FailureOr<EmittedKernels> kernels = emitExecutable(steps, emit);
   if (failed(kernels))
+    return failure();
+  if (!options.witness.empty() && failed(writePages(/*page=*/"", witness, options.witness,
+                                                    *steps.front().module->getContext())))
     return failure();
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   report << llvm::format("compiled in %.2f s: ", took.count()) << kernels->all

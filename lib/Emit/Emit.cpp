@@ -8,6 +8,7 @@
 #include "Tables.h"
 #include "TensorTable.h"
 #include "VerifySchedule.h"
+#include "Witness.h"
 #include "dialects/Zero/Mesh.h"
 #include "runtime/format/collectives.h"
 #include "runtime/format/format.h"
@@ -336,6 +337,8 @@ FailureOr<EmittedKernels> emitExecutable(ArrayRef<PackedStep> steps, const EmitO
                           : rt::writeExecutable(options.output, program, hostCode, data, isa);
   if (!error.empty())
     return module.emitError() << error;
+  if (options.witness)
+    *options.witness = witnessOf(program);
   return emitted;
 }
 

@@ -1,5 +1,5 @@
 """Runs a tool: python -m zero TOOL ARGUMENTS. A tool is zeroc, zero-run, zero-sim, zero-opt,
-zero-translate, tokenize or finetune."""
+zero-translate, tokenize, finetune, check-model or check-schedule."""
 
 import sys
 
@@ -8,7 +8,7 @@ from .tools import NAMES
 
 
 def main():
-    names = [*NAMES, "tokenize", "finetune"]
+    names = [*NAMES, "tokenize", "finetune", "check-model", "check-schedule"]
     asked = sys.argv[1] if len(sys.argv) > 1 else ""
     if asked not in names:
         text = f"usage: python -m zero {'|'.join(names)} ARGUMENTS"
@@ -22,6 +22,12 @@ def main():
     elif asked == "finetune":
         from .finetuning.command import main as finetune
         finetune(sys.argv[2:])
+    elif asked == "check-model":
+        from .model_check.command import main as check_model
+        check_model(sys.argv[2:])
+    elif asked == "check-schedule":
+        from .schedule_check.command import main as check_schedule
+        check_schedule(sys.argv[2:])
     else:
         run_script(asked, sys.argv[2:])
 

@@ -30,6 +30,9 @@ FLAGS = {
     "report": Flag(
         "report", "text", "FILE,...",
         "write the plan as a web page (.html) or as JSON (.json)"),
+    "witness": Flag(
+        "witness", "text", "FILE",
+        "write where each parameter, gradient and state goes, and the commands, as JSON"),
     "lr": Flag(
         "lr", "number", "X",
         "learning rate unless zero-run --lr sets one (1e-3)"),
@@ -501,6 +504,7 @@ class Flags(TypedDict, total=False):
     offload: _Path
     plan_only: bool
     report: Any
+    witness: _Path
     lr: float
     config: _Path
     dump_after: _Path

@@ -90,6 +90,9 @@ static Flags ownFlags(CompilerOptions &options) {
       Flag{group, "report", "FILE,...", "write the plan as a web page (.html) or as JSON (.json)",
            toPaths(options.reports), /*with=*/"", /*repeats=*/true}
           .inShort("Output", "write the plan as a web page (.html) or JSON (.json)"),
+      {group, "witness", "FILE",
+       "write where each parameter, gradient and state goes, and the commands, as JSON",
+       toText(options.witness, nullptr)},
       Flag{group, "lr", "X", "learning rate unless zero-run --lr sets one",
            to("lr", [&options](StringRef value) { return parseReal(value, options.learningRate); })}
           .orElse("1e-3")

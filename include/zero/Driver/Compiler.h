@@ -25,6 +25,7 @@ using GivenFlags = llvm::StringMap<GivenFlag>;
 struct CompilerOptions {
   std::string input;                ///< a model of any front end; "-": MLIR from standard input
   std::string output;               ///< .zexe
+  std::string witness;              ///< .json: where state and gradients go, and the commands
   std::string emitOnnx;             ///< .onnx: write the step in ONNX operators instead
   std::vector<std::string> reports; ///< pages and JSON about the plan, by suffix
   llvm::StringMap<std::string> frontendFlags; ///< by name, as given; see Frontend.h

@@ -25,6 +25,7 @@ struct EmitOptions {
   std::string cacheFolder;                                   ///< of object code; empty: none
   std::vector<unsigned> gpuArchitectures;                    ///< of a program for CUDA: 80, 90, 100
   planning::Machine machine;                                 ///< that the plan is for
+  std::string *witness = nullptr; ///< if set, receives places and commands as JSON
 };
 
 /// The number of distinct native kernels, and of those found in the cache.

@@ -1,0 +1,2 @@
+"""Checks schedules of parameters and gradients that other systems print:
+`python -m zero check-schedule`."""
