@@ -53,14 +53,22 @@ int64_t Mesh::sizeOf(GroupAttr group) const {
   return product;
 }
 
-static bool isDataAxis(StringRef name) {
+bool Mesh::cutsBatch(StringRef name) {
   return name == kDataAxis || name == kNodeAxis || name == kLocalAxis;
+}
+
+static bool cutsTokens(StringRef name) { return Mesh::cutsBatch(name) || name == kContextAxis; }
+
+bool Mesh::exchangesActivations(GroupAttr group) const {
+  const bool isContext =
+      group && group.getAxes().size() == 1 && group.getAxes()[0].getValue() == kContextAxis;
+  return isContext || isAlong(group, kTensorAxis);
 }
 
 int64_t Mesh::dataRanks() const {
   int64_t product = 1;
   for (const auto &[name, size] : all)
-    if (isDataAxis(name))
+    if (cutsTokens(name))
       product *= size;
   return product;
 }
@@ -105,7 +113,7 @@ GroupAttr Mesh::groupOf(StringRef name) const {
 GroupAttr Mesh::dataGroup() const {
   SmallVector<StringRef> names;
   for (const auto &[name, size] : all)
-    if (isDataAxis(name))
+    if (cutsTokens(name))
       names.push_back(name);
   return groupOver(names);
 }
@@ -113,10 +121,13 @@ GroupAttr Mesh::dataGroup() const {
 SmallVector<StringRef> Mesh::shardAxes(int64_t shards) const {
   SmallVector<StringRef> axes;
   int64_t product = 1;
-  for (StringRef name : {StringRef(kLocalAxis), StringRef(kNodeAxis), StringRef(kDataAxis)}) {
+  for (StringRef name : {StringRef(kLocalAxis), StringRef(kNodeAxis), StringRef(kDataAxis),
+                         StringRef(kContextAxis)}) {
     if (product == shards)
       return axes;
-    if (const int64_t size = sizeOf(name); size > 1) {
+    // Also of one rank beside `context`: collectives along that axis alone exchange activations.
+    const bool isBesideContext = name == kDataAxis && contextRanks() > 1 && !hasNodes();
+    if (const int64_t size = sizeOf(name); size > 1 || isBesideContext) {
       axes.push_back(name);
       product *= size;
     }
@@ -128,24 +139,29 @@ GroupAttr Mesh::sliceGroup(int64_t shards, int64_t outer) const {
   return groupOver(ArrayRef(shardAxes(shards)).drop_front(shardAxes(outer).size()));
 }
 
-void cutIntoNodes(ModuleOp module, int64_t ranks, int64_t local) {
+void setMesh(ModuleOp module, ArrayRef<std::pair<std::string, int64_t>> axes) {
   Builder builder(module.getContext());
   SmallVector<StringAttr> names;
   SmallVector<int64_t> sizes;
-  auto add = [&](StringRef name, int64_t size) {
+  for (const auto &[name, size] : axes) {
     names.push_back(builder.getStringAttr(name));
     sizes.push_back(size);
-  };
+  }
+  module->setAttr(kMeshAttr, MeshAttr::get(module.getContext(), names, sizes));
+}
+
+void cutIntoNodes(ModuleOp module, int64_t ranks, int64_t local) {
+  SmallVector<std::pair<std::string, int64_t>> axes;
   const Mesh mesh(module);
   for (const auto &[name, size] : mesh.axes()) {
     if (name == kDataAxis) {
-      add(kNodeAxis, ranks / local);
-      add(kLocalAxis, local);
+      axes.emplace_back(kNodeAxis.str(), ranks / local);
+      axes.emplace_back(kLocalAxis.str(), local);
     } else {
-      add(name, size);
+      axes.emplace_back(name, size);
     }
   }
-  module->setAttr(kMeshAttr, MeshAttr::get(module.getContext(), names, sizes));
+  setMesh(module, axes);
 }
 
 ShardAttr shardOf(Operation *op) { return op->getAttrOfType<ShardAttr>(kShardAttr); }

@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral kDataAxis = "data";
 /// The same ranks where `data` is divided into nodes: the axis across nodes, and that within one.
 inline constexpr llvm::StringLiteral kNodeAxis = "node";
 inline constexpr llvm::StringLiteral kLocalAxis = "local";
+/// The axis along which ranks have different parts of the sequences of the same samples. As along
+/// `data`, they compute with the same parameters, so their gradients are summed and they share
+/// state.
+inline constexpr llvm::StringLiteral kContextAxis = "context";
 /// The axis along which ranks have shards of parameters and activations.
 inline constexpr llvm::StringLiteral kTensorAxis = "tensor";
 /// The beginning of the binding of an i64 scalar: the coordinate of the rank along the axis whose
@@ -34,11 +38,17 @@ public:
   int64_t ranks() const;
   /// The number of ranks along axis `name`: 1 if there is no such axis.
   int64_t sizeOf(llvm::StringRef name) const;
-  /// Ranks that have different parts of the batch.
+  /// Ranks that have different tokens: parts of the batch, and of its sequences. Their gradients
+  /// are summed.
   int64_t dataRanks() const;
   /// Whether these are divided into nodes.
   bool hasNodes() const;
   int64_t tensorRanks() const { return sizeOf(kTensorAxis); }
+  int64_t contextRanks() const { return sizeOf(kContextAxis); }
+  /// Whether the batch is cut along axis `name`.
+  static bool cutsBatch(llvm::StringRef name);
+  /// Whether ranks of `group` exchange activations, not parameters or gradients.
+  bool exchangesActivations(GroupAttr group) const;
   /// Whether this mesh has the axis `name` and ranks of `group` differ along it; null means all.
   bool isAlong(GroupAttr group, llvm::StringRef name) const;
   /// The index of axis `name`, which there is.
@@ -52,7 +62,7 @@ public:
   llvm::SmallVector<int64_t> stridesIn(GroupAttr group) const;
   /// The group of the ranks along axis `name`; null if these are all ranks.
   GroupAttr groupOf(llvm::StringRef name) const;
-  /// The group of the ranks that have different parts of the batch; null if these are all ranks.
+  /// The group of the ranks that have different tokens; null if these are all ranks.
   GroupAttr dataGroup() const;
   /// The axes over which a bucket is cut into `shards` equal slices, the outermost first; none if
   /// there are no such axes. Slices of nodes' places come first, so that those of the ranks at one
@@ -70,6 +80,9 @@ private:
   mlir::MLIRContext *context;
   llvm::SmallVector<std::pair<std::string, int64_t>> all; ///< the outermost first
 };
+
+/// Writes on `module` that its ranks have `axes`, the outermost first.
+void setMesh(mlir::ModuleOp module, llvm::ArrayRef<std::pair<std::string, int64_t>> axes);
 
 /// Divides the axis `data` of `module`, of `ranks` ranks, into nodes of `local` ranks: the axes
 /// `node` and `local`. Expects that `local` divides `ranks`.

@@ -56,7 +56,7 @@ static SmallVector<CollectiveOpInterface> overlappedExchanges(func::FuncOp step)
   if (module->hasAttr(kPrefetchAttr))
     llvm::copy_if(step.getBody().getOps<CollectiveOpInterface>(), std::back_inserter(exchanges),
                   [mesh = Mesh(module)](CollectiveOpInterface op) {
-                    return mesh.isAlong(op.getCollectiveGroup(), kTensorAxis);
+                    return mesh.exchangesActivations(op.getCollectiveGroup());
                   });
   return exchanges;
 }
@@ -142,14 +142,14 @@ void Storage::classify() {
     if (!producer)
       continue;
     auto collective = dyn_cast<CollectiveOpInterface>(producer);
-    const bool isAlongTensor =
-        collective && mesh.isAlong(collective.getCollectiveGroup(), kTensorAxis);
+    const bool isExchange =
+        collective && mesh.exchangesActivations(collective.getCollectiveGroup());
     Operation *kept = keptBy(producer);
-    const bool isReduced = collective && !isAlongTensor &&
+    const bool isReduced = collective && !isExchange &&
                            collective.getCollectiveKind() == CollectiveKind::ReduceScatter;
     if (isReduced || (isa<ReserveOp>(producer) && updating.contains(index)))
       root.usage = Usage::Gradient;
-    else if ((isa_and_nonnull<LaunchOp>(kept) || isAlongTensor) && forward.contains(kept) &&
+    else if ((isa_and_nonnull<LaunchOp>(kept) || isExchange) && forward.contains(kept) &&
              saved.contains(index))
       root.usage = Usage::Activation;
     else if (isa<BucketOp>(producer) && !isIn(producer, Segment::Epilogue))

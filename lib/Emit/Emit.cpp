@@ -148,7 +148,7 @@ static void describe(ModuleOp module, const EmitOptions &options, proto::Program
   const Mesh mesh(module);
   program.set_ranks(mesh.ranks());
   for (const auto &[name, size] : mesh.axes()) {
-    if (name != kTensorAxis)
+    if (Mesh::cutsBatch(name))
       program.add_data_axes(program.mesh_size());
     proto::Axis *axis = program.add_mesh();
     axis->set_name(name);

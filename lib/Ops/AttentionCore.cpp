@@ -116,14 +116,12 @@ Value mixNode(NodeBuilder &builder, Value weights, Value value) {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// `value` as [batch, heads, rows, width].
-static Value headsNode(NodeBuilder &builder, Value value, const HeadTensor &form) {
+Value headsNode(NodeBuilder &builder, Value value, const HeadTensor &form) {
   return form.rowsFirst ? builder.transpose(value, {0, 2, 1, 3}) : value;
 }
 
-/// Queries, keys and values of `node` as [batch, heads, rows, width].
-static std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
-                                       const AttentionForm &form) {
+std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
+                                const AttentionForm &form) {
   const std::array tensors{form.query, form.key, form.value};
   SmallVector<Value> parts(node.getInputs().slice(form.first, form.packed ? 1 : 3));
   if (form.packed) {
@@ -138,6 +136,18 @@ static std::array<Value, 3> headsNodes(NodeBuilder &builder, onnx::NodeOp node,
   for (auto [head, part, tensor] : llvm::zip_equal(heads, parts, tensors))
     head = headsNode(builder, part, tensor);
   return heads;
+}
+
+SmallVector<Value> storedNodes(NodeBuilder &builder, std::array<Value, 3> heads,
+                               const AttentionForm &form) {
+  SmallVector<Value> stored;
+  for (auto [head, tensor] : llvm::zip_equal(heads, std::array{form.query, form.key, form.value})) {
+    stored.push_back(headsNode(builder, head, tensor));
+    if (form.packed)
+      stored.back() =
+          builder.reshape(stored.back(), {form.batch, tensor.rows, tensor.heads * tensor.width});
+  }
+  return form.packed ? SmallVector<Value>{concatNode(builder, stored, 2)} : stored;
 }
 
 /// The softmax of the masked scores of `query` and `key`.
@@ -204,7 +214,7 @@ static LogicalResult gradient(onnx::NodeOp node, ValueRange dy, ArrayRef<bool> w
 
 /// Heads, if the parts divide the groups of keys, and batches. A packed operand has only the
 /// latter.
-static Factors attentionFactors(onnx::NodeOp node) {
+Factors attentionFactors(onnx::NodeOp node) {
   AttentionForm form(node);
   auto headDim = [](const HeadTensor &tensor) { return tensor.rowsFirst ? 2 : 1; };
   SmallVector<int64_t> heads{headDim(form.query), headDim(form.key), headDim(form.value)};
@@ -252,19 +262,12 @@ SmallVector<Value> expandAttentionGrad(NodeBuilder &builder, onnx::NodeOp node) 
   Value weights = ops::weightsNode(builder, node, query, key, form);
   Value dy = ops::headsNode(builder, node.getInputs()[0], form.result);
   Value slope = ops::scoresGradient(builder, dy, value, weights, node.getFloat("scale", 1));
-  SmallVector<Value> results{
-      ops::headsNode(builder, ops::mixNode(builder, slope, key), form.query)};
-  for (auto [left, right, tensor] :
-       {std::tuple(slope, query, form.key), std::tuple(weights, dy, form.value)})
-    results.push_back(
-        ops::headsNode(builder, ops::gatherNode(builder, left, right, form.key.heads), tensor));
-  if (!form.packed)
-    return results;
-  for (auto [result, tensor] :
-       llvm::zip_equal(results, std::array{form.query, form.key, form.value}))
-    result = builder.reshape(result, {form.batch, tensor.rows, tensor.heads * tensor.width});
-  return {builder.create(op::Concat, node.outputType(0), results, builder.attr("axis", int64_t(2)))
-              .getResult(0)};
+  const int64_t groups = form.key.heads;
+  return ops::storedNodes(builder,
+                          {ops::mixNode(builder, slope, key),
+                           ops::gatherNode(builder, slope, query, groups),
+                           ops::gatherNode(builder, weights, dy, groups)},
+                          form);
 }
 
 } // namespace zero

@@ -130,6 +130,28 @@ Value scatterSum(NodeBuilder &builder, Value value, const ops::Cut &cut, const A
       .getResult(0);
 }
 
+Value takeTokens(NodeBuilder &builder, Value value, const ops::Cut &cut, const AxisRanks &ranks) {
+  return takeTokensOf(builder, value, cut, ranks, coordinateOf(builder, ranks));
+}
+
+Value takeTokensOf(NodeBuilder &builder, Value value, const ops::Cut &cut, const AxisRanks &ranks,
+                   Value coordinate) {
+  SmallVector<int64_t> first, step; // The index of each of the rank's tokens: first + rank * step.
+  int64_t begin = 0;
+  const int64_t extent = tensorType(value).getDimSize(cut.dim);
+  for (int64_t part : cut.parts.empty() ? SmallVector<int64_t>{extent} : cut.parts) {
+    const int64_t chunk = part / (2 * ranks.count);
+    for (int64_t token = 0; token < 2 * chunk; ++token) {
+      const bool isLate = token >= chunk;
+      first.push_back(begin + token + (isLate ? (2 * ranks.count - 2) * chunk : 0));
+      step.push_back(isLate ? -chunk : chunk);
+    }
+    begin += part;
+  }
+  Value shift = builder.mul(builder.indices(step), coordinate);
+  return builder.gather(value, builder.add(builder.indices(first), shift), cut.dim);
+}
+
 namespace ops {
 
 static GroupAttr groupOf(onnx::NodeOp node) {

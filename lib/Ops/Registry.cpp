@@ -24,6 +24,7 @@ namespace zero::ops {
   X(Check)                                                                                         \
   X(Clip)                                                                                          \
   X(Concat)                                                                                        \
+  X(ContextAttention)                                                                              \
   X(Contraction)                                                                                   \
   X(Conv)                                                                                          \
   X(CrossEntropy)                                                                                  \

@@ -107,8 +107,12 @@ static bool isViewNode(onnx::NodeOp node) {
          node.inputType(0).getNumElements() == node.outputType(0).getNumElements();
 }
 
+static bool isAttention(onnx::NodeOp node) {
+  return node.isAnyOf({own::Attention, own::ContextAttention});
+}
+
 static bool isPackedAttention(onnx::NodeOp node) {
-  return node.is(own::Attention) && node.getAttrs().contains(kPackedHeads);
+  return isAttention(node) && node.getAttrs().contains(kPackedHeads);
 }
 
 std::optional<Sharding> shardByOperand(onnx::NodeOp node, unsigned operand, const Cut &cut,
@@ -149,7 +153,7 @@ void adjustExtents(onnx::NodeOp node, int64_t ways) {
   NamedAttrList attrs(node.getAttrs());
   Builder builder(node.getContext());
   if (auto heads = node.getInts(kPackedHeads);
-      heads && node.is(own::Attention) && node.inputType(0).getDimSize(2) != 0) {
+      heads && isAttention(node) && node.inputType(0).getDimSize(2) != 0) {
     // Batches may be cut, too; then heads stay.
     const int64_t width = node.outputType(0).getShape().back();
     const int64_t all = node.outputType(0).getNumElements() /

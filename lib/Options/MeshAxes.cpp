@@ -8,7 +8,7 @@
 
 namespace zero {
 
-static constexpr llvm::StringLiteral kNames[] = {"data", "tensor"};
+static constexpr llvm::StringLiteral kNames[] = {"data", "context", "tensor"};
 /// More ranks than this are a typing error.
 static constexpr int64_t kMost = 1 << 20;
 
@@ -25,14 +25,15 @@ bool isDataParallel(const MeshAxes &axes) {
 }
 
 std::string parseMesh(llvm::StringRef text, MeshAxes &axes) {
-  int64_t sizes[] = {0, 0};
+  int64_t sizes[std::size(kNames)] = {};
   for (llvm::StringRef part : llvm::split(text, ',')) {
     if (text.empty())
       break;
     auto [name, number] = part.split('=');
     const auto *known = llvm::find(kNames, name.trim());
     if (known == std::end(kNames))
-      return "expected axes 'data' and 'tensor', as in data=2,tensor=4, got '" + part.str() + "'";
+      return "expected axes 'data', 'context' and 'tensor', as in data=2,tensor=4, got '" +
+             part.str() + "'";
     int64_t &size = sizes[known - kNames];
     if (size != 0)
       return "expected each axis once, got '" + name.str() + "' twice";
@@ -41,8 +42,9 @@ std::string parseMesh(llvm::StringRef text, MeshAxes &axes) {
              name.trim().str() + "', got '" + number.str() + "'";
   }
   axes.clear();
-  for (size_t axis = 0; axis < std::size(kNames); ++axis)
-    axes.emplace_back(kNames[axis].str(), sizes[axis] == 0 ? 1 : sizes[axis]);
+  for (auto [name, size] : llvm::zip_equal(kNames, sizes))
+    if (size > 1 || name != "context")
+      axes.emplace_back(name.str(), std::max<int64_t>(size, 1));
   return "";
 }
 

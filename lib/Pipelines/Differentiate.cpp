@@ -35,10 +35,14 @@ void zero::addGradients(OpPassManager &pm, const PhaseOptions &options) {
   TileParametersOptions tiles;
   tiles.bytes = options.differentiate.tileParamsOver.getValue();
   pm.addPass(createTileParameters(tiles));
-  if (options.import.forwardOnly)
-    return;
-  pm.addPass(createDifferentiate());
-  // Rules of several users of a value often build the same node.
-  pm.addPass(createCSEPass());
-  pm.addPass(createVerifyGradients());
+  if (!options.import.forwardOnly) {
+    pm.addPass(createDifferentiate());
+    // Rules of several users of a value often build the same node.
+    pm.addPass(createCSEPass());
+    pm.addPass(createVerifyGradients());
+  }
+  // Attention along `context` is one node with one gradient until now. Behind CSE, so that backward
+  // gathers keys and values again instead of saving them.
+  if (options.shard.any())
+    pm.addNestedPass<func::FuncOp>(createExpandNodes());
 }

@@ -23,8 +23,10 @@ static MeshAxes axesOf(StringRef mesh) {
 bool phase::ShardOptions::any() const { return !isDataParallel(axesOf(mesh)); }
 
 unsigned PhaseOptions::dataRanks() const {
-  return shard.mesh.empty() ? place.ranks.getValue()
-                            : unsigned(axisSize(axesOf(shard.mesh), "data"));
+  if (shard.mesh.empty())
+    return place.ranks.getValue();
+  const MeshAxes axes = axesOf(shard.mesh);
+  return unsigned(axisSize(axes, "data") * axisSize(axes, "context"));
 }
 
 uint64_t PhaseOptions::ranks() const {

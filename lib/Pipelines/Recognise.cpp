@@ -2,6 +2,7 @@
 
 #include "zero/Pipelines/Pipelines.h"
 #include "zero/Transforms/Recognise/Passes.h"
+#include "zero/Transforms/Shard/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -27,6 +28,12 @@ void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   if (options.recognise.syncBatchNorm)
     pm.addPass(createSyncBatchNorm());
   pm.addNestedPass<func::FuncOp>(createExpandNodes());
+  if (options.shard.any()) {
+    // Attention is cut as it is stored.
+    pm.addNestedPass<func::FuncOp>(createFoldTransposes());
+    pm.addNestedPass<func::FuncOp>(createFoldAttentionLayouts());
+    pm.addPass(createCutSequences({options.shard.mesh}));
+  }
   if (options.recognise.lossMean == LossMean::Global)
     pm.addPass(createComputeWholeBatch({options.dataRanks(), options.step.microBatches}));
   pm.addNestedPass<func::FuncOp>(createFoldTransposes());

@@ -112,7 +112,8 @@ std::vector<PlanChoice> PlacementLister::withNodes(std::vector<PlanChoice> choic
   const int64_t given = options.place.ranksPerNode, tensorRanks = Mesh(module).tensorRanks();
   const int64_t each = given ? given : machine.network.ranksPerNode, ranks = options.dataRanks();
   const int64_t local = each % tensorRanks == 0 ? each / tensorRanks : 0;
-  const bool isCut = local > 1 && local < ranks && ranks % local == 0;
+  const bool isCut =
+      Mesh(module).contextRanks() == 1 && local > 1 && local < ranks && ranks % local == 0;
   if (machine.network.ranksPerNode == 0 || !isCut)
     return choices;
   for (size_t i = 0, count = choices.size(); i < count; ++i)

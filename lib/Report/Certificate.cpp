@@ -13,16 +13,23 @@ static auto withSign(int64_t value) { return llvm::format("%+lld", (long long)va
 
 static void printPlan(const PlanSummary &plan, llvm::raw_ostream &os) {
   os << "ZeRO stage " << plan.stage << " on ";
+  const int64_t dataRanks = plan.ranks / plan.contextRanks;
   if (plan.nodes)
-    os << plan.nodes << " x " << plan.ranks / plan.nodes;
+    os << plan.nodes << " x " << dataRanks / plan.nodes;
   else
-    os << plan.ranks;
-  if (plan.tensorRanks > 1)
-    os << " x " << plan.tensorRanks;
+    os << dataRanks;
+  std::string names = plan.nodes ? "node x local" : "data";
+  auto addAxis = [&](StringRef name, int64_t ranks) {
+    if (ranks == 1)
+      return;
+    os << " x " << ranks;
+    names += (" x " + name).str();
+  };
+  addAxis("context", plan.contextRanks);
+  addAxis("tensor", plan.tensorRanks);
   os << (plan.ranks * plan.tensorRanks == 1 ? " rank" : " ranks");
-  if (plan.nodes || plan.tensorRanks > 1)
-    os << " (" << (plan.nodes ? "node x local" : "data")
-       << (plan.tensorRanks > 1 ? " x tensor)" : ")");
+  if (plan.nodes || plan.contextRanks > 1 || plan.tensorRanks > 1)
+    os << " (" << names << ")";
   os << ", " << plan.parameters << " parameters";
   if (plan.trained != plan.parameters)
     os << " (" << plan.trained << " trained"
@@ -101,11 +108,12 @@ static void printState(const PlanSummary &plan, llvm::raw_ostream &os) {
      << planning::formatBytes(plan.paperStateBytes) << "\n";
 }
 
-static void printTensorVolume(const TensorVolume &volume, int64_t ranks, llvm::raw_ostream &os) {
+static void printAxisVolume(StringRef axis, const AxisVolume &volume, int64_t ranks,
+                            llvm::raw_ostream &os) {
   const int64_t total = volume.total();
-  os << "along tensor, each rank receives " << total / ranks * (ranks - 1) << " elements per step, "
-     << ranks - 1 << "/" << ranks << " of " << total << ": forward " << volume.forward
-     << ", backward " << volume.backward;
+  os << "along " << axis << ", each rank receives " << total / ranks * (ranks - 1)
+     << " elements per step, " << ranks - 1 << "/" << ranks << " of " << total << ": forward "
+     << volume.forward << ", backward " << volume.backward;
   if (volume.again)
     os << ", recomputed layers " << volume.again;
   if (volume.regathered)
@@ -118,8 +126,10 @@ static void printTensorVolume(const TensorVolume &volume, int64_t ranks, llvm::r
 static void printVolume(const CollectiveVolume &volume, const PlanSummary &plan,
                         llvm::raw_ostream &os) {
   const int64_t total = volume.total(), ranks = plan.ranks;
-  os << (plan.tensorVolume ? "along data, " : "") << "each rank receives " << volume.received
-     << " elements per step, ";
+  const StringRef along = plan.contextVolume  ? "along data and context, "
+                          : plan.tensorVolume ? "along data, "
+                                              : "";
+  os << along << "each rank receives " << volume.received << " elements per step, ";
   if (plan.nodes)
     os << volume.withinNode << " within its node, " << volume.acrossNodes << " across nodes and "
        << volume.received - volume.withinNode - volume.acrossNodes << " among all ranks, of "
@@ -206,7 +216,9 @@ void printCertificate(const PlanSummary &plan, llvm::raw_ostream &os) {
   if (plan.volume)
     printVolume(*plan.volume, plan, os);
   if (plan.tensorVolume)
-    printTensorVolume(*plan.tensorVolume, plan.tensorRanks, os);
+    printAxisVolume("tensor", *plan.tensorVolume, plan.tensorRanks, os);
+  if (plan.contextVolume)
+    printAxisVolume("context", *plan.contextVolume, plan.contextRanks, os);
   printOwners(plan, os);
   printNodeBytes(plan, os);
   if (plan.halfProducts)

@@ -113,11 +113,13 @@ static bool joinsSaved(CollectiveOpInterface op) {
          op.getSource().getDefiningOp<TransferOp>() != nullptr;
 }
 
-static TensorVolume countTensorVolume(const Storage &storage, int64_t microBatches) {
+/// Counts the exchanges of activations along `axis`.
+static AxisVolume countAxisVolume(const Storage &storage, StringRef axis, int64_t microBatches) {
   const Mesh mesh(storage.getStep()->getParentOfType<ModuleOp>());
-  TensorVolume volume;
+  AxisVolume volume;
   for (auto op : storage.getStep().getBody().getOps<CollectiveOpInterface>()) {
-    if (op.isControl() || !mesh.isAlong(op.getCollectiveGroup(), kTensorAxis))
+    const GroupAttr group = op.getCollectiveGroup();
+    if (op.isControl() || !mesh.exchangesActivations(group) || !mesh.isAlong(group, axis))
       continue;
     const bool isWhole = op.getCollectiveKind() == CollectiveKind::AllReduce;
     int64_t &sum = storage.forwardOps().contains(op)                           ? volume.forward
@@ -142,7 +144,7 @@ static CollectiveVolume countCollectives(func::FuncOp step,
   CollectiveVolume volume;
   llvm::StringMap<int64_t> reduced;
   for (auto op : step.getBody().getOps<CollectiveOpInterface>()) {
-    if (op.isControl() || mesh.isAlong(op.getCollectiveGroup(), kTensorAxis))
+    if (op.isControl() || mesh.exchangesActivations(op.getCollectiveGroup()))
       continue;
     const int64_t iterations = scheduleOf(op).countIterations(microBatches);
     const int64_t elements = op.getWholeType().getNumElements() * iterations;
@@ -306,6 +308,7 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();
   plan.ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr).getInt();
   const Mesh mesh(module);
+  plan.contextRanks = mesh.contextRanks();
   plan.tensorRanks = mesh.tensorRanks();
   plan.nodes = mesh.hasNodes() ? mesh.sizeOf(kNodeAxis) : 0;
   plan.microBatches = microBatchesOf(module);
@@ -335,7 +338,9 @@ PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   plan.volume = measureVolume(module, storage, plan);
   plan.owners = measureOwners(module, plan.stage, plan.ranks);
   if (plan.tensorRanks > 1)
-    plan.tensorVolume = countTensorVolume(storage, plan.iterations);
+    plan.tensorVolume = countAxisVolume(storage, kTensorAxis, plan.iterations);
+  if (plan.contextRanks > 1)
+    plan.contextVolume = countAxisVolume(storage, kContextAxis, plan.iterations);
   countProducts(module, storage.getStep(), plan);
   return plan;
 }

@@ -66,12 +66,28 @@ static void writeTransfers(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("nvme_written", plan.movedOver(Link::DiskWrite));
 }
 
+static void writeAxisVolume(llvm::json::OStream &json, StringRef name,
+                            const std::optional<AxisVolume> &volume) {
+  if (!volume)
+    return;
+  json.attributeObject(name, [&] {
+    json.attribute("forward", volume->forward);
+    json.attribute("backward", volume->backward);
+    json.attribute("recomputed", volume->again);
+    json.attribute("gathered_again", volume->regathered);
+    json.attribute("saved", volume->saved);
+    json.attribute("total", volume->total());
+  });
+}
+
 static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("stage", plan.stage);
   json.attribute("ranks", plan.ranks * plan.tensorRanks);
-  if (plan.tensorRanks > 1)
+  if (plan.contextRanks > 1 || plan.tensorRanks > 1)
     json.attributeObject("mesh", [&] {
-      json.attribute("data", plan.ranks);
+      json.attribute("data", plan.ranks / plan.contextRanks);
+      if (plan.contextRanks > 1)
+        json.attribute("context", plan.contextRanks);
       json.attribute("tensor", plan.tensorRanks);
     });
   json.attribute("micro_batches", plan.microBatches);
@@ -116,15 +132,8 @@ static void writeSummary(llvm::json::OStream &json, const PlanSummary &plan) {
       json.attribute("elements", owners->elements);
       json.attribute("stored_elements", owners->stored);
     });
-  if (const auto &volume = plan.tensorVolume)
-    json.attributeObject("tensor_volume", [&] {
-      json.attribute("forward", volume->forward);
-      json.attribute("backward", volume->backward);
-      json.attribute("recomputed", volume->again);
-      json.attribute("gathered_again", volume->regathered);
-      json.attribute("saved", volume->saved);
-      json.attribute("total", volume->total());
-    });
+  writeAxisVolume(json, "tensor_volume", plan.tensorVolume);
+  writeAxisVolume(json, "context_volume", plan.contextVolume);
 }
 
 static void writeCommands(llvm::json::OStream &json, const MemoryMap &memory) {

@@ -294,9 +294,10 @@ FLAGS = {
         "maximum device bytes per rank: choose the fastest plan that fits by the cost model, or "
         "fail"),
     "mesh": Flag(
-        "mesh", "text", "data=N,tensor=N",
-        "ranks along axes: those along data have different parts of the batch, those along tensor"
-        " hold shards of parameters and activations (data=--ranks, or that of a JAX program)"),
+        "mesh", "text", "data=N,context=N,tensor=N",
+        "ranks along axes: those along data have different parts of the batch, those along "
+        "context of its sequences, those along tensor hold shards of parameters and activations "
+        "(data=--ranks, or that of a JAX program)"),
     "micro_batch_order": Flag(
         "micro-batch-order", "word", "horizontal|vertical|auto",
         "run each micro-batch as a whole (horizontal), or each part of the step for all "

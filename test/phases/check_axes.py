@@ -1,4 +1,4 @@
-"""What a block of GPT-2 keeps for backward on ranks along `tensor`, and what they exchange.
+"""What a block of GPT-2 keeps for backward on ranks along an axis, and what they exchange.
 
 usage: check_axes.py WORK
 
@@ -14,6 +14,9 @@ backward (Korthikanti et al., arXiv 2205.05198, section 4, counts the same in by
 So 16 bsh on one rank, (4 + 12/t) bsh on t ranks, 16/t bsh with sequence parallelism; the paper's 34
 bytes are 16 of 2 bytes and two masks of dropout, which are recomputed here. Of scores (the paper's
 5as/h) attention keeps one f32 for each row and head: 4 bsa/t bytes.
+
+On n ranks along `context`, each has 1/n of all that, and what is exchanged are keys and values, 2 bsh,
+and their gradients.
 
 All is measured as the difference of models of 4 and 2 blocks, so that their ends do not count.
 """
@@ -39,25 +42,35 @@ def make(work, layers):
     return model
 
 
-def plan(model, flags):
-    """Bytes that forward keeps, and elements that ranks along tensor exchange, by part."""
+def plan(model, axis, flags):
+    """Bytes that forward keeps, and elements that ranks along `axis` exchange, by part."""
     text = run_tool("zeroc", model, "--plan-only", "--optimizer=adamw", *flags)
     kept = int(re.search(r"^  activations +(\d+)", text, re.M)[1])
-    line = re.search(r"^along tensor, .* of \d+: (.*)$", text, re.M)
+    line = re.search(rf"^along {axis}, .* of \d+: (.*)$", text, re.M)
     parts = [part.rsplit(" ", 1) for part in line[1].split(", ")] if line else []
     return kept, {name: int(count) for name, count in parts}
 
 
-def of_block(models, flags):
+def of_block(models, axis, flags):
     """The share of one block."""
-    (few, few_parts), (many, many_parts) = (plan(models[layers], flags) for layers in (FEW, MANY))
+    (few, few_parts), (many, many_parts) = (plan(models[layers], axis, flags)
+                                            for layers in (FEW, MANY))
     blocks = MANY - FEW
     return (many - few) / blocks, {name: (count - few_parts[name]) / blocks
                                    for name, count in many_parts.items()}
 
 
-def cases():
+def context_cases():
     """Ranks, flags, elements kept, in bsh, and elements exchanged of a block."""
+    exchanged = {"forward": 2 * BSH, "backward": 4 * BSH}
+    for ranks in (2, 4):
+        yield ranks, [], 10 / ranks, exchanged
+        yield ranks, ["--recompute=none"], 16 / ranks, exchanged
+        yield ranks, ["--checkpoint=layer"], 1 / ranks, {**exchanged, "recomputed layers": 2 * BSH}
+
+
+def tensor_cases():
+    """As `context_cases`."""
     yield 1, [], 10, {}
     yield 1, ["--recompute=none"], 16, {}
     for ranks in (2, 4):
@@ -114,11 +127,13 @@ def main():
     models = {layers: make(work, layers) for layers in (FEW, MANY)}
     checks = Checks()
     for precision, size in (("fp32", 4), ("bf16", 2)):
-        for ranks, flags, elements, exchanged in cases():
+        for axis, (ranks, flags, elements, exchanged) in [
+                *(("tensor", case) for case in tensor_cases()),
+                *(("context", case) for case in context_cases())]:
             rows = 0 if "--checkpoint=layer" in flags else ROWS // ranks
-            kept, parts = of_block(models, [f"--mesh=data=1,tensor={ranks}", *flags,
-                                            f"--precision={precision}"])
-            label = f"{precision}, {ranks} ranks {' '.join(flags)}"
+            kept, parts = of_block(models, axis, [f"--mesh=data=1,{axis}={ranks}", *flags,
+                                                  f"--precision={precision}"])
+            label = f"{precision}, {ranks} ranks along {axis} {' '.join(flags)}"
             checks.that(kept == elements * BSH * size + rows,
                         f"{label}: {(kept - rows) / BSH / size} bsh are kept, expected {elements}")
             checks.that(parts == exchanged, f"{label}: {parts} exchanged, expected {exchanged}")

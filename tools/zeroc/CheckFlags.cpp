@@ -180,7 +180,7 @@ void Checker::checkDevice() {
 void Checker::checkMesh() {
   if (options.takesMesh) // The flags are checked again when the model has said its ranks.
     return;
-  if (!phases.shard.any()) {
+  if (phases.ranks() == phases.dataRanks()) {
     for (StringRef flag : {"tensor-plan", "sequence-parallel"})
       expectAbsent(flag, "one rank along tensor: expected --mesh=...,tensor=N");
     return;

@@ -128,7 +128,7 @@ static uint64_t ranksOf(ModuleOp module, const CompilerOptions &options) {
   auto mesh = module->getAttrOfType<StringAttr>(kProgramMeshAttr);
   if (!options.takesMesh || !mesh || !parseMesh(mesh, axes).empty())
     return options.phases.ranks();
-  return uint64_t(axisSize(axes, "data") * axisSize(axes, "tensor"));
+  return uint64_t(axisSize(axes, "data") * axisSize(axes, "context") * axisSize(axes, "tensor"));
 }
 
 static prices::Question questionOf(ModuleOp module, const CompilerOptions &options,

@@ -3,6 +3,7 @@
 #ifndef ZERO_OPS_ATTENTION_H
 #define ZERO_OPS_ATTENTION_H
 
+#include "zero/Ops/AxisCollectives.h"
 #include "zero/Ops/NodeBuilder.h"
 
 namespace zero {
@@ -48,6 +49,12 @@ struct AttentionForm {
 /// results are the mixed values and the logarithm of each row's sum of exp.
 onnx::NodeOp createAttention(NodeBuilder &builder, mlir::ValueRange operands,
                              llvm::ArrayRef<mlir::NamedAttribute> attrs);
+
+/// Replaces `attention`, a zero::Attention of the tokens that a rank has of each sequence, by that
+/// with the keys of all `ranks`, and returns it; see ContextAttention.cpp.
+onnx::NodeOp attendAcross(onnx::NodeOp attention, const AxisRanks &ranks);
+/// Why attention of sequences that are cut over ranks cannot be `attention`; empty if it can.
+std::string whyNotAcross(onnx::NodeOp attention);
 
 /// Expands `node`, a zero::Attention, into products and a zero::MaskedSoftmax; returns the mixed
 /// values.

@@ -34,6 +34,14 @@ mlir::Value takeShard(NodeBuilder &builder, mlir::Value value, const ops::Cut &c
 /// The rank's shard of the sum over ranks of `value`. `cut` has no parts.
 mlir::Value scatterSum(NodeBuilder &builder, mlir::Value value, const ops::Cut &cut,
                        const AxisRanks &ranks);
+/// The rank's tokens of `value`, which all ranks hold, where the dimension of `cut`, or each of its
+/// parts, is the tokens of a sequence: chunks r and 2n - 1 - r of 2n equal ones for rank r of n. So
+/// all ranks have as many pairs of a query and an earlier key. The gradient is that of the rank.
+mlir::Value takeTokens(NodeBuilder &builder, mlir::Value value, const ops::Cut &cut,
+                       const AxisRanks &ranks);
+/// The tokens of the rank with `coordinate`.
+mlir::Value takeTokensOf(NodeBuilder &builder, mlir::Value value, const ops::Cut &cut,
+                         const AxisRanks &ranks, mlir::Value coordinate);
 /// The coordinate of the rank: an i64 scalar.
 mlir::Value coordinateOf(NodeBuilder &builder, const AxisRanks &ranks);
 

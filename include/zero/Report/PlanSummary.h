@@ -59,10 +59,10 @@ struct CollectiveVolume {
   int64_t total() const { return forward + backward + update + gradients; }
 };
 
-/// Values that ranks along the axis tensor exchange in a step, in elements; a rank receives (N-1)/N
-/// of each. A sum that all of them get counts twice: as a reduction to slices and a gather of
-/// these.
-struct TensorVolume {
+/// Values that ranks along the axis tensor or context exchange in a step, in elements; a rank
+/// receives (N-1)/N of each. A sum that all of them get counts twice: as a reduction to slices and
+/// a gather of these.
+struct AxisVolume {
   int64_t forward = 0;
   int64_t backward = 0;
   int64_t again = 0;      ///< by recomputed layers
@@ -103,9 +103,10 @@ struct ShapeArenas {
 
 struct PlanSummary : ArenaSummary {
   int64_t stage = 0;
-  int64_t ranks = 1;       ///< data-parallel ranks
-  int64_t tensorRanks = 1; ///< ranks along the axis tensor
-  int64_t nodes = 0;       ///< within which parameters are sharded; 0: over all data-parallel ranks
+  int64_t ranks = 1;        ///< data-parallel ranks
+  int64_t contextRanks = 1; ///< of `ranks`, those along the axis context
+  int64_t tensorRanks = 1;  ///< ranks along the axis tensor
+  int64_t nodes = 0; ///< within which parameters are sharded; 0: over all data-parallel ranks
   int64_t microBatches = 1;
   int64_t iterations = 1;      ///< of the ops of a micro-batch in a step
   int64_t parameters = 0;      ///< elements of the model, trained and frozen
@@ -130,9 +131,10 @@ struct PlanSummary : ArenaSummary {
 
   double stateBytes = 0;      ///< model state of a rank by the ZeRO formula, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
-  std::optional<CollectiveVolume> volume;   ///< of a step on several data-parallel ranks
-  std::optional<OwnerBalance> owners;       ///< of a step with an optimizer of matrices or tensors
-  std::optional<TensorVolume> tensorVolume; ///< of a step on several ranks along tensor
+  std::optional<CollectiveVolume> volume;  ///< of a step on several data-parallel ranks
+  std::optional<OwnerBalance> owners;      ///< of a step with an optimizer of matrices or tensors
+  std::optional<AxisVolume> tensorVolume;  ///< of a step on several ranks along tensor
+  std::optional<AxisVolume> contextVolume; ///< of a step on several ranks along context
   int64_t ranksPerNode = 0; ///< by which sums or parameters are divided; 0: there are no nodes
   /// Bytes of parameters and gradients that each of these nodes receives from others in a step.
   int64_t nodeBytes = 0;

@@ -97,6 +97,9 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
                                 << " ranks along tensor, or a multiple, to shard parameters within "
                                    "nodes, got "
                                 << ranksPerNode.getValue();
+    if (Mesh(module).contextRanks() > 1)
+      return module.emitError("expected no axis 'context' to shard parameters within nodes; leave "
+                              "out one of the two");
     if (choice.params != Tier::Device)
       return module.emitError()
              << "expected parameters on the device to shard them within nodes, got "
@@ -112,7 +115,9 @@ struct PlaceState : zero::impl::PlaceStateBase<PlaceState> {
           names, [&](StringRef name) { return FlatSymbolRefAttr::get(context, name); });
     };
     const bool hasNodes = Mesh(getOperation()).hasNodes();
-    const auto all = hasNodes ? axes({kLocalAxis, kNodeAxis}) : axes({kDataAxis});
+    const auto all = hasNodes                                  ? axes({kLocalAxis, kNodeAxis})
+                     : Mesh(getOperation()).contextRanks() > 1 ? axes({kDataAxis, kContextAxis})
+                                                               : axes({kDataAxis});
     const auto ofParameters = hasNodes ? axes({kLocalAxis}) : all;
     auto place = [&](bool sharded, ArrayRef<FlatSymbolRefAttr> over, Tier tier) {
       return PlacementAttr::get(context, sharded ? over : ArrayRef<FlatSymbolRefAttr>(), tier);

@@ -23,6 +23,12 @@ struct ExpandAttention : impl::ExpandAttentionBase<ExpandAttention> {
 
   void runOnOperation() override {
     for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>())) {
+      if (node.is(own::ContextAttention) && isTooWide(node)) {
+        node.emitError() << "expected attention in one kernel along 'context', got "
+                         << node.describe() << ", which is computed as products; leave out the "
+                         << "axis, or --attention=products, or use heads up to 128 wide on GPUs";
+        return signalPassFailure();
+      }
       if (!node.isAnyOf({own::Attention, own::AttentionGrad}) || !isTooWide(node))
         continue;
       OpBuilder at(node);

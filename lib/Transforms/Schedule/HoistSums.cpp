@@ -40,7 +40,7 @@ struct HoistSums : zero::impl::HoistSumsBase<HoistSums> {
     // The last first, so that sums of the results of one op keep their order.
     auto collectives = llvm::to_vector(step->getBody().getOps<CollectiveOpInterface>());
     for (CollectiveOpInterface op : llvm::reverse(collectives))
-      if (isReduction(op.getCollectiveKind()) && mesh.isAlong(op.getCollectiveGroup(), kTensorAxis))
+      if (isReduction(op.getCollectiveKind()) && mesh.exchangesActivations(op.getCollectiveGroup()))
         hoist(op);
   }
 };

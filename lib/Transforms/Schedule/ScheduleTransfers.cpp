@@ -90,7 +90,7 @@ private:
   bool reducesGradient(Operation *op) const {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     return reduces(op) && !collective.isControl() && !collective.getDestination() &&
-           !mesh.isAlong(collective.getCollectiveGroup(), kTensorAxis);
+           !mesh.exchangesActivations(collective.getCollectiveGroup());
   }
   /// Whether `op` runs on another lane than kernels.
   bool runsBeside(Operation *op) const {

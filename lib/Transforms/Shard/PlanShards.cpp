@@ -18,18 +18,6 @@ namespace zero {
 
 using namespace zero;
 
-/// Writes the mesh, unless ranks are data-parallel only.
-static void writeMesh(ModuleOp module, const MeshAxes &axes) {
-  Builder builder(module.getContext());
-  SmallVector<StringAttr> names;
-  SmallVector<int64_t> sizes;
-  for (const auto &[name, size] : axes) {
-    names.push_back(builder.getStringAttr(name));
-    sizes.push_back(size);
-  }
-  module->setAttr(kMeshAttr, MeshAttr::get(module.getContext(), names, sizes));
-}
-
 namespace {
 struct PlanShards : zero::impl::PlanShardsBase<PlanShards> {
   using PlanShardsBase::PlanShardsBase;
@@ -44,14 +32,14 @@ struct PlanShards : zero::impl::PlanShardsBase<PlanShards> {
       module.emitError() << "--mesh: " << error;
       return signalPassFailure();
     }
-    if (isDataParallel(axes))
+    if (axisSize(axes, kTensorAxis) == 1)
       return;
     if (!step->getBody().getOps<GradientOp>().empty()) {
       step->emitError("the graph already contains a training step, so --mesh cannot shard it over "
                       "the axis 'tensor'");
       return signalPassFailure();
     }
-    writeMesh(module, axes);
+    setMesh(module, axes);
     ShardPlan shards(module, *step, Mesh(module).tensorRanks());
     if (failed(choose(shards)))
       return signalPassFailure();

@@ -37,7 +37,8 @@ SmallVector<int64_t> packedParts(onnx::NodeOp node, int64_t extent) {
     auto reader = dyn_cast<onnx::NodeOp>(*value.user_begin());
     if (!reader)
       break;
-    if (reader.is(own::Attention) && reader.getAttrs().contains(kPackedHeads)) {
+    if (reader.isAnyOf({own::Attention, own::ContextAttention}) &&
+        reader.getAttrs().contains(kPackedHeads)) {
       AttentionForm form(reader);
       SmallVector<int64_t> parts{form.query.heads * form.query.width,
                                  form.key.heads * form.key.width,

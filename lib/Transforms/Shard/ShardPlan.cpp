@@ -176,7 +176,7 @@ void ShardPlan::tryBlock(Value value, const Cut &cut, StringRef what) {
 void ShardPlan::choose() {
   SmallVector<onnx::NodeOp> nodes(step.getBody().front().getOps<onnx::NodeOp>());
   for (onnx::NodeOp node : nodes)
-    if (node.is(own::Attention)) {
+    if (node.isAnyOf({own::Attention, own::ContextAttention})) {
       const bool rowsFirst = node.getInts("rows_first").value_or(SmallVector<int64_t>(4, 0))[3];
       tryBlock(node.getResult(0), Cut{rowsFirst ? 2 : 1}, node.describe());
     }

@@ -262,7 +262,7 @@ struct ShardTensors : zero::impl::ShardTensorsBase<ShardTensors> {
     FailureOr<func::FuncOp> step = findStep(module);
     if (failed(step))
       return signalPassFailure();
-    if (module->hasAttr(kMeshAttr) && failed(Sharder(module, *step, tokens).run()))
+    if (Mesh(module).tensorRanks() > 1 && failed(Sharder(module, *step, tokens).run()))
       signalPassFailure();
   }
 };

@@ -122,8 +122,9 @@ struct ShardOptions : Group {
       parent, "mesh",
       always().checked(valid::mesh).orElse("data=--ranks, or that of a JAX program"),
       llvm::cl::desc("ranks along axes: those along data have different parts of the batch, those "
-                     "along tensor hold shards of parameters and activations"),
-      llvm::cl::value_desc("data=N,tensor=N")};
+                     "along context of its sequences, those along tensor hold shards of parameters "
+                     "and activations"),
+      llvm::cl::value_desc("data=N,context=N,tensor=N")};
   Option<std::string> plan{
       parent, "tensor-plan",
       llvm::cl::desc("what is sharded along tensor: auto, which follows the shardings of a JAX "

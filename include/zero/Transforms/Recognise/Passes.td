@@ -188,7 +188,7 @@ def ExpandAttention : Pass<"zero-expand-attention", "::mlir::func::FuncOp"> {
     `zero::MaskedSoftmax` with its masks, and a product with `v`, each with its own gradient. The
     weights, of size queries x keys, are saved for backward. Runs before differentiation, because
     only gradients read the sums of a `zero::Attention`, and after sharding, because shards have
-    whole heads.
+    whole heads. A `zero::ContextAttention` that would have to be expanded is an error.
   }];
   let options = [Option<"widest", "widest", "int64_t", "0",
                         "width of heads up to which attention stays as it is">];

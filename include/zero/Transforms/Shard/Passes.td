@@ -39,6 +39,37 @@ def PlanShards : Pass<"zero-plan-shards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def CutSequences : Pass<"zero-cut-sequences", "::mlir::ModuleOp"> {
+  let summary = "Cut sequences over the ranks along the axis context";
+  let description = [{
+    Rewrites forward for a rank that has a part of the tokens of each sequence. All ranks along
+    `context` read the same rows of data. Tokens are cut where inputs that are marked as tokens
+    (`zero.tokens`) are looked up, and the cut is propagated by the factors of operators. Other
+    operands, such as positions and labels, are cut as early as operators compute on parts of
+    them: labels that are shifted by a token are shifted first.
+
+    A rank has chunks r and 2n - 1 - r of 2n, so that all have as many pairs of a query and an
+    earlier key. Only attention combines tokens: it becomes a `ContextAttention` of the keys of all
+    ranks. The loss is a mean or a sum over the rank's tokens, as over its rows. Any other operator
+    that combines tokens, and lengths that 2n does not divide, are errors.
+
+    Writes the mesh on the module. Does nothing if it has no axis `context`. Runs before what the
+    loss computes of the whole batch is found, because the tokens of the other ranks count.
+
+    ```mlir
+    %e = onnx.node "Gather"(%table, %ids) ... -> tensor<4x32x64xf32>           // before
+
+    %r = onnx.node "Gather"(%ids, %own) {axis = 1} ... -> tensor<4x16xi64>     // after, on 2 ranks
+    %e = onnx.node "Gather"(%table, %r) ... -> tensor<4x16x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", /*default=*/"",
+           "axes and their sizes, the outermost first: data=2,context=2">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::zero::ZeroDialect",
+                           "::zero::onnx::OnnxDialect"];
+}
+
 def ShardTensors : Pass<"zero-shard-tensors", "::mlir::ModuleOp"> {
   let summary = "Rewrite forward for ranks that hold shards of parameters";
   let description = [{
