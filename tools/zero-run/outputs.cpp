@@ -193,6 +193,8 @@ static double now() {
 
 Status Outputs::logStep(const zero_rt_step_result &result,
                         const std::pair<std::string, double> &perSecond) {
+  if (!log.isOpen() && !events.isOpen())
+    return {}; // also where open() was not called
   std::vector<Scalar> scalars = {{"train/loss", result.loss},
                                  {"train/seconds_per_step", result.seconds},
                                  {"train/" + perSecond.first + "_per_second", perSecond.second}};
