@@ -7,8 +7,7 @@
 // they point to counts instead of them.
 //===----------------------------------------------------------------------===//
 
-#include "check/code.h"
-
+#include "check/kernels.h"
 #include "check/refusal.h"
 
 #include <algorithm>
@@ -227,7 +226,7 @@ std::map<std::string, std::string> Object::contents() const {
 }
 
 std::map<std::string, std::string> contentsOf(const std::string &code) {
-  return code.empty() ? std::map<std::string, std::string>() : Object(code).contents();
+  return code.empty() ? decltype(contentsOf(code))() : Object(code).contents();
 }
 
 } // namespace zero::check

@@ -57,12 +57,6 @@ static uint64_t checksumOf(const std::string &file) {
   return checksum(std::string_view(file).substr(sizeof(header)), checksum(start, 0));
 }
 
-static std::string readFile(const std::string &path) {
-  std::ifstream stream(path, std::ios::binary);
-  require(bool(stream), "'" + path + "': cannot be opened");
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 static Header checkedHeader(const std::string &path, const std::string &file) {
   Header header;
   require(file.size() >= sizeof(header) && file.compare(0, 8, "ZEROEXE\0", 8) == 0,
@@ -79,67 +73,63 @@ static Header checkedHeader(const std::string &path, const std::string &file) {
   return header;
 }
 
-Executable readExecutable(const std::string &path) {
-  const std::string file = readFile(path);
+std::vector<Executable> readExecutable(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  require(bool(stream), "'" + path + "': cannot be opened");
+  const std::string file{std::istreambuf_iterator<char>(stream), {}};
   const Header header = checkedHeader(path, file);
   auto contents = [&](Section section) { return file.substr(section.offset, section.size); };
   Executable executable{path, {}, contents(header.code), contents(header.data)};
   require(executable.program.ParseFromString(contents(header.program)),
           "'" + path + "': its tables cannot be read");
-  return executable;
-}
-
-Coordinates Executable::coordinatesOf(int rank) const {
-  Coordinates coordinates(size_t(program.mesh_size()));
-  for (int axis = program.mesh_size(); axis-- > 0;) {
-    const int size = int(program.mesh(axis).size());
-    coordinates[size_t(axis)] = rank % size;
-    rank /= size;
+  std::vector<Executable> found{executable};
+  for (const proto::Program &shape : executable.program.shapes()) {
+    found.push_back(executable);
+    found.back().program = shape;
+    *found.back().program.mutable_kernels() = executable.program.kernels();
+    *found.back().program.mutable_files() = executable.program.files();
   }
-  return coordinates;
+  return found;
 }
 
-int64_t Executable::placeOf(uint64_t offset,
-                            const google::protobuf::RepeatedField<int64_t> &strides,
-                            int rank) const {
-  for (int axis = strides.size(); axis-- > 0;) {
-    const int size = int(program.mesh(axis).size());
-    offset += uint64_t(strides[axis]) * uint64_t(rank % size);
-    rank /= size;
-  }
-  return int64_t(offset);
+std::string Executable::dataOf(const proto::Tensor &tensor) const {
+  const proto::Init::Range &range = tensor.init().data();
+  require(range.offset() <= data.size() && range.bytes() <= data.size() - range.offset(),
+          "'" + tensor.name() + "' is outside of the data section");
+  return data.substr(range.offset(), range.bytes());
 }
 
-int Executable::dataIndexOf(int rank) const {
-  const Coordinates coordinates = coordinatesOf(rank);
+int64_t Executable::coordinateOf(int rank, int axis) const {
+  for (int inner = program.mesh_size(); --inner > axis;)
+    rank /= int(program.mesh(inner).size());
+  return rank % int(program.mesh(axis).size());
+}
+
+int Executable::indexOf(int rank, const std::vector<uint32_t> &axes) const {
   int64_t index = 0;
-  for (uint32_t axis : program.data_axes())
-    index = index * program.mesh(int(axis)).size() + coordinates.at(axis);
+  for (uint32_t axis : axes)
+    index = index * program.mesh(int(axis)).size() + coordinateOf(rank, int(axis));
   return int(index);
 }
 
+int64_t Executable::placeOf(uint64_t offset, const Strides &strides, int rank) const {
+  for (int axis = 0; axis < strides.size(); ++axis)
+    offset += uint64_t(strides[axis]) * uint64_t(coordinateOf(rank, axis));
+  return int64_t(offset);
+}
+
+uint32_t Executable::dataAxes() const {
+  uint32_t axes = 0;
+  for (uint32_t axis : program.data_axes())
+    axes |= 1u << axis;
+  return axes;
+}
+
 uint64_t bytesOf(proto::DType type) {
-  switch (type) {
-  case proto::I1:
-  case proto::I8:
-  case proto::U8:
-    return 1;
-  case proto::F16:
-  case proto::BF16:
-  case proto::I16:
-  case proto::U16:
-    return 2;
-  case proto::F32:
-  case proto::I32:
-  case proto::U32:
-    return 4;
-  case proto::F64:
-  case proto::I64:
-  case proto::U64:
-    return 8;
-  default:
-    throw Refusal("an element type that the format does not have: " + std::to_string(type));
-  }
+  static constexpr uint8_t kBytes[] = {0, 4, 8, 2, 2, 1, 1, 4, 8, 1, 2, 2, 4, 8};
+  require(type > 0 && size_t(type) < sizeof(kBytes),
+          [&] { return "no element type of the format: " + std::to_string(type); });
+  return kBytes[type];
 }
 
 } // namespace zero::check

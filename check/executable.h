@@ -17,8 +17,7 @@ namespace zero::check {
 
 namespace proto = rt::proto;
 
-/// A rank's coordinates in the mesh.
-using Coordinates = std::vector<int64_t>;
+using Strides = google::protobuf::RepeatedField<int64_t>;
 
 /// The contents of a .zexe.
 struct Executable {
@@ -26,19 +25,40 @@ struct Executable {
   proto::Program program;
   std::string code, data;
 
+  /// The bytes of the data section that `tensor` begins with, if any.
+  std::string dataOf(const proto::Tensor &tensor) const;
   int ranks() const { return int(program.ranks()); }
-  Coordinates coordinatesOf(int rank) const;
-  /// The index of `rank` among the parts of the batch.
-  int dataIndexOf(int rank) const;
+  int64_t coordinateOf(int rank, int axis) const;
+  /// The index of a rank among those that differ along `axes` only, of which the first is
+  /// outermost.
+  int indexOf(int rank, const std::vector<uint32_t> &axes) const;
+  /// The axes over which the batch is cut, a set of bits.
+  uint32_t dataAxes() const;
+  /// The number of the slice of `buffer` that a rank has.
+  int64_t sliceOf(const proto::Buffer &buffer, int rank) const {
+    return buffer.shards() > 1
+               ? indexOf(rank, {buffer.shard_axes().begin(), buffer.shard_axes().end()})
+               : 0;
+  }
   /// Where `rank` has what an address or a buffer has at `offset`, with these strides by axis.
-  int64_t placeOf(uint64_t offset, const google::protobuf::RepeatedField<int64_t> &strides,
-                  int rank) const;
+  int64_t placeOf(uint64_t offset, const Strides &strides, int rank) const;
 };
 
-/// Reads and checks `path`. Throws a Refusal that names what is wrong.
-Executable readExecutable(const std::string &path);
+/// Reads and checks `path`: its program, then those of other shapes of the inputs. Throws a Refusal
+/// that names what is wrong.
+std::vector<Executable> readExecutable(const std::string &path);
 
 uint64_t bytesOf(proto::DType type);
+
+/// Throws a Refusal that names a feature which the checker does not handle, or an entry of a table
+/// that points nowhere.
+void expectSupported(const Executable &executable);
+/// Throws a Refusal unless `executable` is a reference: one rank, one micro-batch, stage 0, all on
+/// the device.
+void expectReference(const Executable &executable);
+/// Throws a Refusal unless both have the same states, with the same initial values, and the same
+/// inputs of a rank.
+void expectSameModel(const Executable &reference, const Executable &executable);
 
 inline uint64_t elementsOf(const google::protobuf::RepeatedField<uint64_t> &shape) {
   uint64_t elements = 1;

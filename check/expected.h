@@ -1,6 +1,6 @@
 //===- expected.h - what a program has to compute ---------------*- C++ -*-===//
-// The reference's gradients, with the inputs of each rank's part of each micro-batch, and the step
-// that follows from their mean.
+// The reference's gradients, with the inputs of each micro-batch as functions of the rank, and the
+// step that follows from their mean.
 //===----------------------------------------------------------------------===//
 
 #ifndef CHECK_EXPECTED_H
@@ -8,69 +8,76 @@
 
 #include "check/machine.h"
 
+#include <functional>
 #include <memory>
 
 namespace zero::check {
-
-/// Which sums come first, those over ranks or those over micro-batches.
-enum class SumOrder { RanksFirst, MicroBatchesFirst };
-
-/// What the sum of a part's losses is divided by: its own 'loss_weight' (the number of its labels),
-/// or the mean of those of all parts.
-enum class LossWeight { OfPart, OfAll };
 
 class Expected {
 public:
   /// `executable` says how many ranks and micro-batches there are, and the order of sums.
   Expected(const Executable &reference, const std::vector<int64_t> &kernelNumbers,
-           const Executable &executable, Terms &terms, Kernels &kernels);
+           const Executable &executable, Terms &terms, Kernels &kernels, bool gapsAreZero);
 
-  /// The weight of the losses of `rank`, 0 if there are none or several.
-  Term weightOf(int rank, LossWeight kind);
-  /// Executes the reference up to the gradients, with weights of that kind.
-  void run(LossWeight kind);
-  /// Updates the states with the mean of all gradients, summed in `order`.
-  void update(SumOrder order);
+  /// What the sum of a part's losses is divided by: its own 'loss_weight' (the number of its
+  /// labels), or the mean of those of all parts. kNone if there are none or several.
+  Term weightOf(bool ofAll);
+  /// Executes the reference up to the gradients, with the weights of all parts or of each.
+  void run(bool weightOfAll);
+  /// Updates the states with the mean of all gradients, of some parameters over ranks first.
+  void update(const std::function<bool(const std::string &)> &ranksFirst);
 
-  /// Bytes [start, start + size) of a state after the update.
-  Slices stateOf(const std::string &name, int64_t start, int64_t size) const {
-    return sliceOf(states.at(name), start, size);
-  }
+  /// A state after the update.
+  const Slices &stateOf(const std::string &name) const { return states.at(name); }
   /// What the reference's output of the same name, type and shape is after the update of part 0.
   Slices outputOf(const proto::Output &output) const;
   Slice loss() const { return meanLoss; }
-  Slice localLoss(int rank) const { return localLosses[size_t(rank)]; }
+  Slice localLoss() const { return ownLoss; }
   const std::set<Condition> &conditions() const { return allConditions; }
-  const std::string &seed() const { return seedText; }
+
+  std::string seed;         ///< what backward begins with, for people
+  bool hasAverages = false; ///< whether running statistics are averaged over ranks
 
 private:
-  std::unique_ptr<Machine> execute() const;
-  std::string nameOfPart(int part) const;
+  /// Executes the reference up to the gradients, once for each micro-batch.
+  void execute();
+  void keepStatistics();
   Slices outputOf(const Machine &machine, const std::string &name) const;
+  /// Bytes of the reference.
+  struct Range {
+    proto::Tier tier;
+    int64_t begin, size;
+    Slices read(const Machine &machine) const { return machine.arena(tier).readOn(0, begin, size); }
+    void write(Machine &machine, const Slices &values) const {
+      machine.arena(tier).write(begin, values, -1);
+    }
+  };
+  Range rangeOf(const proto::Buffer &buffer, uint64_t start, uint64_t elements) const;
+  Range rangeOf(const proto::Tensor &tensor) const;
+  Range rangeOf(const proto::Gradient &gradient) const;
   std::vector<Slices> gradientsOf(const Machine &machine) const;
   void scaleSeed(const std::vector<Slices> &gradients, Term loss);
   void expectOnlyGradientsUsed();
-  void writeGradients(Machine &machine, const std::function<Slices(size_t)> &gradient) const;
-  Slice sumOfParts(const Slices &parts, SumOrder order);
+  Slice sumOfParts(const Slices &parts, SumType type, bool ranksFirst);
   Slice meanOfParts(const Slices &parts);
-  Slice overMicroBatches(const Slice *parts, float factor);
+  Slice overMicroBatches(const Slices &parts, float factor);
 
-  int parts() const { return ranks * microBatches; }
+  int parts() const { return int(levels.count) * microBatches; }
 
   const Executable &reference;
   const std::vector<int64_t> &kernelNumbers;
-  const Executable &executable;
   Terms &terms;
   Kernels &kernels;
-  int ranks, microBatches;
-  std::vector<int> members;
-  std::vector<Term> weights; ///< of each part, rank by rank
+  bool gapsAreZero;
+  int microBatches;
+  Levels levels; ///< over which gradients are added
+  uint32_t dataAxes = 0;
   std::map<Term, Term> replacements;
-  std::vector<std::vector<Slices>> gradients; ///< of each part, in the order of the table
-  std::vector<Slice> localLosses;
-  Slice meanLoss;
+  // Of each micro-batch:
+  Slices weights, losses;
+  std::vector<std::vector<Slices>> gradients; ///< in the order of the table
+  Slice ownLoss, meanLoss;
   std::set<Condition> allConditions;
-  std::string seedText;
   std::unique_ptr<Machine> before, after; ///< the update
   std::unordered_map<std::string, Slices> states;
 };

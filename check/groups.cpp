@@ -1,63 +1,73 @@
 //===- groups.cpp - ranks that exchange, and stretches of bytes -----------===//
 
-#include "check/machine.h"
+#include "check/groups.h"
+
 #include "check/refusal.h"
 
 #include <algorithm>
 
 namespace zero::check {
 
-std::vector<Group> groupsOf(const Executable &executable, const proto::Collective &collective) {
-  const proto::Program &program = executable.program;
+std::vector<uint32_t> axesOf(const proto::Program &program, const proto::Collective &collective) {
   std::vector<uint32_t> axes(collective.axes().begin(), collective.axes().end());
   if (axes.empty())
     for (int axis = 0; axis < program.mesh_size(); ++axis)
       axes.push_back(uint32_t(axis));
   for (uint32_t axis : axes)
-    require(axis < uint32_t(program.mesh_size()), "a collective names an axis that does not exist");
-  std::map<Coordinates, Group> groups; // by the coordinates along the other axes
-  for (int rank = 0; rank < executable.ranks(); ++rank) {
-    Coordinates rest = executable.coordinatesOf(rank);
-    int slice = 0;
-    for (uint32_t axis : axes) {
-      slice = slice * int(program.mesh(int(axis)).size()) + int(rest[axis]);
-      rest[axis] = 0;
-    }
-    groups[rest].members.push_back(rank);
-    groups[rest].slices.push_back(slice);
-  }
+    require(axis < uint32_t(program.mesh_size()) && std::count(axes.begin(), axes.end(), axis) == 1,
+            "a collective names an axis that does not exist, or twice");
+  return axes;
+}
+
+std::vector<Group> groupsOf(const Executable &executable, const std::vector<uint32_t> &axes) {
+  std::vector<uint32_t> others;
+  for (uint32_t axis = 0; axis < uint32_t(executable.program.mesh_size()); ++axis)
+    if (std::count(axes.begin(), axes.end(), axis) == 0)
+      others.push_back(axis);
+  std::map<int, Group> groups; // by the coordinates along the other axes
+  for (int rank = 0; rank < executable.ranks(); ++rank)
+    groups[executable.indexOf(rank, others)].push_back(rank);
   std::vector<Group> found;
-  for (auto &[rest, group] : groups) {
-    for (int slice : group.slices)
-      require(size_t(slice) < group.members.size(), "a collective names an axis twice");
+  for (auto &[rest, group] : groups)
     found.push_back(std::move(group));
-  }
   return found;
 }
 
-void forEachStretch(const std::vector<Slices> &values, const std::vector<int64_t> &widths,
-                    const std::function<void(const Slices &parts, int64_t elements)> &body) {
+Slices overStretches(const std::vector<const Slices *> &values, const std::vector<int64_t> &widths,
+                     int64_t width, const std::function<Slice(const Stretch &parts)> &body) {
+  Slices left;
+  forEachStretch(values, widths, [&](const Stretch &parts, int64_t elements) {
+    Slice value = body(parts);
+    value.size = elements * width;
+    append(left, value);
+  });
+  return left;
+}
+
+void forEachStretch(const std::vector<const Slices *> &values, const std::vector<int64_t> &widths,
+                    const std::function<void(const Stretch &parts, int64_t elements)> &body) {
   std::vector<size_t> at(values.size());
   std::vector<int64_t> done(values.size());
-  Slices parts(values.size());
-  while (!values.empty() && at[0] < values[0].size()) {
+  Stretch parts(values.size());
+  while (!values.empty() && at[0] < values[0]->size()) {
     int64_t elements = INT64_MAX;
     for (size_t i = 0; i < values.size(); ++i) {
-      const int64_t left = values[i][at[i]].size - done[i];
+      const int64_t left = (*values[i])[at[i]].size - done[i];
       elements = std::min(elements, std::max<int64_t>(1, left / widths[i]));
     }
     for (size_t i = 0; i < values.size(); ++i) {
-      const Slice &slice = values[i][at[i]];
-      int64_t bytes = elements * widths[i];
-      const bool isWhole = slice.size - done[i] >= bytes;
-      parts[i] = {isWhole ? slice.term : 0, slice.offset + done[i], bytes};
-      for (; bytes > 0; ++at[i], done[i] = 0) {
-        const int64_t left = values[i][at[i]].size - done[i];
-        if (left > bytes) {
-          done[i] += bytes;
-          break;
+      parts[i].clear();
+      for (int64_t bytes = elements * widths[i]; bytes > 0;) {
+        const Slice &slice = (*values[i])[at[i]];
+        Slice part = slice.from(done[i]);
+        part.size = std::min(part.size, bytes);
+        bytes -= part.size;
+        done[i] += part.size;
+        append(parts[i], part);
+        if (done[i] == slice.size) {
+          ++at[i];
+          done[i] = 0;
         }
-        bytes -= left;
       }
     }
     body(parts, elements);

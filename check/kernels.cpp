@@ -1,8 +1,6 @@
 //===- kernels.cpp - kernels by their content -----------------------------===//
 
 #include "check/kernels.h"
-
-#include "check/code.h"
 #include "check/refusal.h"
 
 #include <algorithm>
@@ -21,20 +19,13 @@ static std::string contentOf(const proto::Kernel &kernel,
       content += std::to_string(width) + ",";
     return content + it->second;
   }
-  require(kernel.body_case() == proto::Kernel::kMatmul ||
-              kernel.body_case() == proto::Kernel::kConvolution ||
-              kernel.body_case() == proto::Kernel::kAttention,
-          "kernel '" + kernel.name() +
-              "': the checker knows native code and library calls of CPUs "
-              "only");
-  proto::Kernel described;
-  if (kernel.has_matmul())
-    *described.mutable_matmul() = kernel.matmul();
-  else if (kernel.has_convolution())
-    *described.mutable_convolution() = kernel.convolution();
-  else
-    *described.mutable_attention() = kernel.attention();
-  *described.mutable_stored() = kernel.stored();
+  require(kernel.has_matmul() || kernel.has_convolution() || kernel.has_attention(),
+          "kernel '" + kernel.name() + "' is neither native code nor a library call of CPUs");
+  proto::Kernel described = kernel;
+  described.clear_name();
+  described.clear_workspace();
+  described.clear_flops();
+  described.clear_bytes();
   return "call:" + described.SerializeAsString();
 }
 
@@ -67,9 +58,11 @@ const Meaning &Kernels::meaningOf(int64_t number, const Executable &executable,
   std::vector<ProbedArgument> arguments;
   for (int i = 0; i < launch.args_size(); ++i) {
     const proto::Address &argument = launch.args(i);
-    arguments.push_back({kernel.per_length(i), argument.bytes(), argument.writes() != 0});
-    // Limits what a sample takes: real scalars have a few bytes, elements at most 8.
-    if (arguments.back().width > 64 || (!arguments.back().width && argument.bytes() > 4096) ||
+    arguments.push_back(
+        {kernel.per_length(i), argument.bytes(), argument.reads() != 0, argument.writes() != 0});
+    // Limits what a sample takes: real scalars have a few bytes, elements are at most a block of a
+    // norm.
+    if (arguments.back().width > 256 || (!arguments.back().width && argument.bytes() > 4096) ||
         (!arguments.back().width && arguments.back().written))
       return *meaning;
   }
@@ -79,10 +72,7 @@ const Meaning &Kernels::meaningOf(int64_t number, const Executable &executable,
 void Kernels::expectAccesses(int64_t number, const proto::Launch &launch) {
   std::string pattern = ":";
   for (const proto::Address &argument : launch.args())
-    pattern += argument.reads() && argument.writes() ? 'b'
-               : argument.reads()                    ? 'r'
-               : argument.writes()                   ? 'w'
-                                                     : '-';
+    pattern += "-rwb"[(argument.reads() ? 1 : 0) + (argument.writes() ? 2 : 0)];
   std::string &known = accesses[size_t(number)];
   if (known.empty())
     known = pattern;
@@ -91,11 +81,15 @@ void Kernels::expectAccesses(int64_t number, const proto::Launch &launch) {
                                 "' elsewhere (r: reads, w: writes, b: both)");
 }
 
-std::map<Meaning::Form, std::string> Kernels::namesByForm() const {
-  std::map<Meaning::Form, std::string> found;
+std::map<std::string, std::string> Kernels::namesByForm() const {
+  std::map<std::string, std::string> found;
   for (size_t i = 0; i < names.size(); ++i)
     if (meanings[i] && meanings[i]->form != Meaning::Opaque) {
-      std::string &list = found[meanings[i]->form];
+      const bool isLinear = meanings[i]->form == Meaning::Linear, isOne = meanings[i]->factor == 1;
+      std::string &list = found[!isLinear           ? "element-wise"
+                                : meanings[i]->adds ? isOne ? "sum" : "sum of scaled"
+                                : isOne             ? "copy"
+                                                    : "scale"];
       list += (list.empty() ? "" : ", ") + names[i];
     }
   return found;

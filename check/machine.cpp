@@ -5,18 +5,16 @@
 #include "check/refusal.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace zero::check {
 
 static constexpr int64_t kBlock = 4096; ///< bytes that a disk moves at a time
 
 Machine::Machine(const Executable &executable, const std::vector<int64_t> &kernelNumbers,
-                 Terms &terms, Kernels &kernels, PartName partName)
+                 Terms &terms, Kernels &kernels, uint32_t dataAxes, bool gapsAreZero)
     : executable(executable), program(executable.program), kernelNumbers(kernelNumbers),
-      terms(terms), kernels(kernels), partName(std::move(partName)),
-      arenas(size_t(executable.ranks()) * 3) {
-  for (int rank = 0; rank < executable.ranks(); ++rank)
-    coordinates.push_back(executable.coordinatesOf(rank));
+      terms(terms), kernels(kernels), dataAxes(dataAxes), gapsAreZero(gapsAreZero), arenas(3) {
   for (const proto::Arena &arena : program.arenas())
     sizes[arena.tier()] = arena.bytes();
 }
@@ -40,73 +38,81 @@ std::string Machine::where(int rank) const {
   return "rank " + std::to_string(rank) + ", " + describe(current);
 }
 
-//===----------------------------------------------------------------------===//
-// States and inputs
-//===----------------------------------------------------------------------===//
-
 Term Machine::valueOf(const proto::Tensor &tensor) {
   if (tensor.role() != proto::CONSTANT || tensor.init().has_file())
     return terms.leaf("state '" + tensor.name() + "'");
-  std::string content;
-  if (tensor.init().has_data()) {
-    const proto::Init::Range &range = tensor.init().data();
-    require(range.offset() <= executable.data.size() &&
-                range.bytes() <= executable.data.size() - range.offset(),
-            "constant '" + tensor.name() + "' is outside of the data section");
-    content = executable.data.substr(range.offset(), range.bytes());
-  } else {
+  std::string content = executable.dataOf(tensor);
+  if (!tensor.init().has_data()) {
     content = tensor.init().SerializeAsString() + std::to_string(tensor.dtype());
     for (uint64_t extent : tensor.shape())
       content += "x" + std::to_string(extent);
   }
-  const Term value = terms.leaf("constant " + content);
+  const Term value = terms.constant(content);
   auto it = replacements.find(value);
   return it == replacements.end() ? value : it->second;
 }
 
-void Machine::forEachPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                          const Visit &visit) const {
-  const Coordinates &own = coordinates[size_t(rank)];
-  const int64_t place = executable.placeOf(buffer.offset(), buffer.rank_strides(), rank);
-  int64_t slice = 0;
-  for (uint32_t axis : buffer.shard_axes())
-    slice = slice * program.mesh(int(axis)).size() + own.at(axis);
-  const int64_t width = int64_t(bytesOf(buffer.dtype())), elements = int64_t(buffer.elements());
-  const int64_t first = buffer.shards() > 1 ? slice * elements : 0;
-  const int64_t from = std::max(int64_t(start), first);
-  const int64_t to = std::min(int64_t(start + count), first + elements);
-  if (from < to)
-    visit(buffer.tier(), place + (from - first) * width, (from - int64_t(start)) * width,
-          (to - from) * width);
+void Machine::forEachContent(uint32_t number, const VisitContent &visit) const {
+  const proto::Buffer &buffer = program.buffers(int(number));
+  const int64_t width = int64_t(bytesOf(buffer.dtype()));
+  std::map<uint64_t, const proto::Tensor *> members;
+  for (const proto::Tensor &tensor : program.tensors())
+    if (tensor.buffer() == number && elementsOf(tensor.shape()) > 0)
+      require(members.emplace(tensor.start(), &tensor).second,
+              "'" + tensor.name() + "' is where another tensor is");
+  uint64_t at = 0;
+  if (members.empty()) // it accumulates something in the step
+    return;
+  for (auto [start, tensor] : members) {
+    require(start >= at, "'" + tensor->name() + "' overlaps another tensor");
+    visit(nullptr, int64_t(start - at) * width);
+    at = start + elementsOf(tensor->shape());
+    visit(tensor, int64_t(at - start) * width);
+  }
+  visit(nullptr, int64_t(buffer.elements() * std::max(1u, buffer.shards()) - at) * width);
 }
 
 void Machine::begin() {
-  for (int rank = 0; rank < executable.ranks(); ++rank)
-    for (const proto::Tensor &tensor : program.tensors()) {
-      const Term value = valueOf(tensor);
-      const proto::Buffer &buffer = program.buffers(int(tensor.buffer()));
-      forEachPart(buffer, tensor.start(), elementsOf(tensor.shape()), rank,
-                  [&](proto::Tier tier, int64_t place, int64_t start, int64_t size) {
-                    arena(rank, tier).write(place, size, {value, start, size}, -1);
-                  });
-    }
+  for (int number = 0; number < program.buffers_size(); ++number) {
+    const proto::Buffer &buffer = program.buffers(number);
+    Slices whole;
+    forEachContent(uint32_t(number), [&](const proto::Tensor *tensor, int64_t size) {
+      append(whole, {tensor ? valueOf(*tensor) : gapsAreZero ? kZero : kNone, 0, size});
+    });
+    if (whole.empty())
+      continue;
+    const int64_t size = int64_t(buffer.elements() * bytesOf(buffer.dtype()));
+    std::vector<Slices> ofRanks;
+    for (int rank = 0; rank < (buffer.shards() > 1 ? executable.ranks() : 1); ++rank)
+      ofRanks.push_back(sliceOf(whole, executable.sliceOf(buffer, rank) * size, size));
+    write(placeOf(buffer.tier(), buffer.offset(), buffer.rank_strides(), uint64_t(size)),
+          Value(std::move(ofRanks)));
+  }
+}
+
+void Machine::writeInputs(int microBatch) {
   for (const proto::Input &input : program.inputs())
-    writeInput(input, int(input.micro_batch()));
+    writeInput(input, microBatch < 0 ? int(input.micro_batch()) : microBatch);
 }
 
 void Machine::writeInput(const proto::Input &input, int microBatch) {
   const int64_t bytes = int64_t(elementsOf(input.shape()) * bytesOf(input.dtype()));
-  for (int rank = 0; rank < executable.ranks(); ++rank) {
-    std::string name = "input '" + input.name() + "'";
-    if (input.kind() == proto::Input::DATA || input.kind() == proto::Input::PART)
-      name += " of " + partName(rank, microBatch);
-    arena(rank).write(int64_t(input.offset()), bytes, {terms.leaf(name), 0, bytes}, -1);
+  std::string name = "input '" + input.name() + "'";
+  uint32_t axes = 0;
+  if (input.kind() == proto::Input::DATA || input.kind() == proto::Input::PART) {
+    name += " of micro-batch " + std::to_string(microBatch);
+    axes = dataAxes;
+  } else if (input.kind() == proto::Input::COORDINATE) {
+    axes = 1u << input.axis();
   }
+  arena().write(int64_t(input.offset()), Slices{{terms.leaf(name, axes), 0, bytes}}, -1);
 }
 
-//===----------------------------------------------------------------------===//
-// Segments
-//===----------------------------------------------------------------------===//
+static std::string describeBytes(proto::Tier tier, int64_t begin, int64_t size) {
+  static const char *const names[] = {"device", "host", "disk"};
+  return "bytes " + std::to_string(begin) + " to " + std::to_string(begin + size) + " of the " +
+         names[tier];
+}
 
 static bool runsIn(proto::Command::When when, uint32_t iteration, uint32_t iterations) {
   return when == proto::Command::ALWAYS || (when == proto::Command::FIRST && iteration == 0) ||
@@ -118,213 +124,191 @@ void Machine::run(proto::Segment::Kind kind) {
   int32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {
     const uint32_t iterations = segment.kind() == kind ? std::max(1u, segment.repeat()) : 0;
+    if (iterations > 0)
+      order = std::make_unique<Order>(segment);
     for (uint32_t iteration = 0; iteration < iterations; ++iteration) {
+      order->restart();
       for (uint32_t number : segment.inputs()) {
         const proto::Input &input = program.inputs(int(number));
         writeInput(input, int(iterations > 1 ? iteration : input.micro_batch()));
       }
-      for (int i = 0; i < segment.commands_size();) {
-        const int begin = i;
-        while (i < segment.commands_size() && !segment.commands(i).has_collective())
-          ++i;
-        // Ranks do not see each other between collectives.
-        for (int rank = 0; rank < executable.ranks(); ++rank)
-          for (int own = begin; own < i; ++own)
-            if (runsIn(segment.commands(own).when(), iteration, iterations)) {
-              current = first + own;
-              execute(segment.commands(own), rank);
-            }
-        if (i == segment.commands_size())
-          break;
+      for (int i = 0; i < segment.commands_size(); ++i) {
+        firstCommand = first;
         current = first + i;
         if (runsIn(segment.commands(i).when(), iteration, iterations))
-          collective(segment.commands(i).collective());
-        ++i;
+          execute(segment.commands(i));
       }
     }
     first += segment.commands_size();
   }
+  order = nullptr;
 }
 
-void Machine::execute(const proto::Command &command, int rank) {
-  if (command.has_launch()) {
-    launch(command.launch(), rank);
-  } else if (command.has_copy()) {
-    copy(command.copy(), rank);
-  } else {
-    const proto::Check &check = command.check();
-    const Slices value = readAll(placeOf(check.value(), 16, rank), rank, "the checked numbers");
-    require(value.size() == 1,
+/// What ranks access at different places is taken for all in between.
+void Machine::expectOrdered(const Place &place, bool writes) const {
+  const auto [first, last] = std::minmax_element(place.begins.begin(), place.begins.end());
+  if (!order || place.size == 0)
+    return;
+  const int other =
+      order->access(place.tier, *first, *last + place.size, writes, current - firstCommand);
+  require(other < 0, [&] {
+    return describe(current) + " and " + describe(firstCommand + other) +
+           " run beside each other, and one of them writes to " +
+           describeBytes(place.tier, *first, *last + place.size - *first);
+  });
+}
+
+void Machine::execute(const proto::Command &command) {
+  readGuards(command.predicate());
+  if (command.has_launch())
+    launch(command.launch());
+  else if (command.has_copy())
+    copy(command.copy());
+  else if (command.has_collective())
+    collective(command.collective());
+  else
+    check(command.check());
+  guards.clear();
+}
+
+/// A predicate is a byte of a constant, or one that the step computes.
+void Machine::readGuards(uint32_t predicate) {
+  if (predicate == 0)
+    return;
+  const Place place = placeOf(program.predicates(int(predicate) - 1), 1);
+  Slices found;
+  const Value value = read(place);
+  for (size_t rank = 0; rank < value.all().size(); ++rank) {
+    Slice slice = value.on(int(rank))[0];
+    expectWhole({slice}, place, int(rank), "the predicate");
+    if (slice.term > kZero && terms.kindOf(slice.term) == Kind::Leaf &&
+        terms.nameOf(slice.term).starts_with("constant ")) {
+      const std::string &name = terms.nameOf(slice.term);
+      const size_t at = strlen("constant ") + size_t(slice.offset);
+      require(at < name.size() && uint8_t(name[at]) <= 1,
+              [&] { return where(int(rank)) + ": the predicate is neither 0 nor 1"; });
+      slice = {name[at] ? kNone : kZero, 0, 1};
+    }
+    found.push_back(slice);
+  }
+  guards = std::move(found);
+}
+
+void Machine::check(const proto::Check &check) {
+  require(guards.empty(), [&] { return describe(current) + ": a check that may be skipped"; });
+  const Place place = placeOf(check.value(), 16);
+  const Value value = read(place);
+  for (size_t rank = 0; rank < value.all().size(); ++rank) {
+    const Slices &slices = value.on(int(rank));
+    expectWhole(slices, place, int(rank), "the checked numbers");
+    require(slices.size() == 1,
             [&] { return describe(current) + ": the checked numbers are of several values"; });
-    conditions.insert({value[0].term, value[0].offset, check.lower(), check.upper()});
+    conditions.insert({slices[0].term, slices[0].offset, check.lower(), check.upper()});
   }
 }
 
-Machine::Place Machine::placeOf(const proto::Address &address, uint64_t bytes, int rank) const {
-  const int64_t begin = executable.placeOf(address.offset(), address.rank_strides(), rank);
-  auto size = sizes.find(address.tier());
-  require(begin >= 0 && size != sizes.end() && bytes <= size->second &&
-              uint64_t(begin) <= size->second - bytes,
-          [&] {
-            return where(rank) + ": bytes " + std::to_string(begin) + " to " +
-                   std::to_string(begin + int64_t(bytes)) + " are outside of the arena";
-          });
-  return {address.tier(), begin, int64_t(bytes)};
+Machine::Place Machine::placeOf(proto::Tier tier, uint64_t offset, const Strides &strides,
+                                uint64_t bytes) const {
+  const bool moves =
+      std::any_of(strides.begin(), strides.end(), [](int64_t by) { return by != 0; });
+  Place place{tier, {}, int64_t(bytes)};
+  auto size = sizes.find(tier);
+  for (int rank = 0; rank < (moves ? executable.ranks() : 1); ++rank) {
+    const int64_t begin = executable.placeOf(offset, strides, rank);
+    require(begin >= 0 && size != sizes.end() && bytes <= size->second &&
+                uint64_t(begin) <= size->second - bytes,
+            [&] {
+              return where(rank) + ": bytes " + std::to_string(begin) + " to " +
+                     std::to_string(begin + int64_t(bytes)) + " are outside of the arena";
+            });
+    place.begins.push_back(begin);
+  }
+  return place;
 }
 
-static std::string describeBytes(proto::Tier tier, int64_t begin, int64_t size) {
-  static const char *const names[] = {"device", "host", "disk"};
-  return "bytes " + std::to_string(begin) + " to " + std::to_string(begin + size) + " of the " +
-         names[tier];
+void Machine::expectApart(const Place &some, const Place &other, const std::string &what) const {
+  const size_t ranks = std::max(some.begins.size(), other.begins.size());
+  for (int rank = 0; rank < int(ranks) && some.tier == other.tier; ++rank)
+    require(some.on(rank) + some.size <= other.on(rank) ||
+                other.on(rank) + other.size <= some.on(rank),
+            [&] { return where(rank) + ": " + what + " overlap, and one of them is written"; });
+}
+
+/// What a condition decides about is what it is where that holds.
+Value Machine::read(const Place &place) const {
+  expectOrdered(place, false);
+  const Memory &memory = arena(place.tier);
+  std::vector<Slices> found = memory.read(place.begins[0], place.size).all();
+  for (size_t rank = 0; rank < place.begins.size() && place.begins.size() > 1; ++rank) {
+    found.resize(place.begins.size());
+    found[rank] = memory.readOn(int(rank), place.begins[rank], place.size);
+  }
+  for (size_t i = 0; i < found.size() && (guards.size() == 1 || found.size() > 1); ++i)
+    for (Slice &slice : found[i])
+      slice = terms.under(guardOn(int(i)), slice);
+  return Value(std::move(found));
+}
+
+/// `whole` with `part` from byte `begin` on.
+static Slices replaced(const Slices &whole, int64_t begin, const Slices &part) {
+  const int64_t end = begin + sizeOf(part);
+  Slices left = sliceOf(whole, 0, begin);
+  for (const Slices &next : {part, sliceOf(whole, end, sizeOf(whole) - end)})
+    for (const Slice &slice : next)
+      append(left, slice);
+  return left;
+}
+
+/// What the place is on other ranks, and what it was, is left as it is.
+void Machine::write(const Place &place, const Value &value) {
+  expectOrdered(place, true);
+  Memory &memory = arena(place.tier);
+  const auto [first, last] = std::minmax_element(place.begins.begin(), place.begins.end());
+  if (first == last && place.begins.size() == 1 && guards.empty())
+    return memory.write(*first, value, current);
+  const Value before = memory.read(*first, *last - *first + place.size);
+  const bool isAlike =
+      place.begins.size() == 1 && before.isAlike() && value.isAlike() && guards.size() <= 1;
+  std::vector<Slices> after;
+  for (int rank = 0; rank < (isAlike ? 1 : executable.ranks()); ++rank) {
+    const int64_t begin = place.on(rank) - *first;
+    const Slices old = sliceOf(before.on(rank), begin, place.size);
+    auto chosen = [&](const Stretch &parts) {
+      return terms.select(guardOn(rank), parts[0][0], parts[1][0]);
+    };
+    after.push_back(replaced(before.on(rank), begin,
+                             overStretches({&value.on(rank), &old}, {1, 1}, 1, chosen)));
+  }
+  memory.write(*first, Value(std::move(after)), current);
 }
 
 /// What a command reads must have a value in each byte.
-Slices Machine::readAll(const Place &place, int rank, const std::string &what) {
-  Slices found = arena(rank, place.tier).read(place.begin, place.size);
-  int64_t at = place.begin;
-  for (const Slice &slice : found) {
-    if (slice.term == 0) {
-      const int32_t writer = arena(rank, place.tier).writerOf(at);
-      throw Refusal(where(rank) + ": " + what + " has no value in " +
-                    describeBytes(place.tier, at, slice.size) + ", which " +
-                    (writer < 0 ? "no command wrote" : describe(writer) + " wrote last"));
-    }
+void Machine::expectWhole(const Slices &value, const Place &place, int rank,
+                          const std::string &what) const {
+  int64_t at = place.on(rank);
+  for (const Slice &slice : value) {
+    require(terms.hasValue(slice.term), [&] {
+      const int32_t writer = arena(place.tier).writerOf(at);
+      return where(rank) + ": " + what + " has no value in " +
+             describeBytes(place.tier, at, slice.size) + ", which " +
+             (writer < 0 ? "no command wrote" : describe(writer) + " wrote last");
+    });
     at += slice.size;
   }
-  return found;
 }
 
-//===----------------------------------------------------------------------===//
-// Commands of one rank
-//===----------------------------------------------------------------------===//
-
-void Machine::copy(const proto::Copy &copy, int rank) {
-  const Place from = placeOf(copy.src(), copy.bytes(), rank);
-  const Place to = placeOf(copy.dst(), copy.bytes(), rank);
-  require(from.tier != to.tier || from.begin + from.size <= to.begin ||
-              to.begin + to.size <= from.begin,
-          [&] { return where(rank) + ": source and destination of the copy overlap"; });
-  arena(rank, to.tier).write(to.begin, arena(rank, from.tier).read(from.begin, from.size), current);
+void Machine::copy(const proto::Copy &copy) {
+  const Place from = placeOf(copy.src(), copy.bytes()), to = placeOf(copy.dst(), copy.bytes());
+  expectApart(from, to, "source and destination");
+  write(to, read(from));
   // A disk writes whole blocks: what is behind the bytes has no value any more.
   if (to.tier == proto::NVME) {
-    const int64_t end = to.begin + to.size, rest = (end + kBlock - 1) / kBlock * kBlock - end;
-    arena(rank, to.tier).write(end, rest, {}, current);
+    Place rest = to;
+    for (int64_t &begin : rest.begins)
+      begin += to.size;
+    rest.size = (rest.begins[0] + kBlock - 1) / kBlock * kBlock - rest.begins[0];
+    write(rest, Slices{{kNone, 0, rest.size}});
   }
-}
-
-/// A result may not be where another argument is.
-void Machine::expectApart(const proto::Launch &launch, const std::vector<Place> &places,
-                          int results) const {
-  for (int i = 0; i < int(places.size()); ++i)
-    for (int j = 0; j < int(places.size()) && (launch.args(i).writes() || i >= results); ++j)
-      require(i == j || places[size_t(i)].tier != places[size_t(j)].tier ||
-                  places[size_t(i)].begin + places[size_t(i)].size <= places[size_t(j)].begin ||
-                  places[size_t(j)].begin + places[size_t(j)].size <= places[size_t(i)].begin,
-              [&] {
-                return describe(current) + ": arguments " + std::to_string(i) + " and " +
-                       std::to_string(j) + " overlap, and one of them is written";
-              });
-}
-
-void Machine::launch(const proto::Launch &launch, int rank) {
-  require(launch.kernel() < uint32_t(program.kernels_size()),
-          [&] { return describe(current) + ": no kernel"; });
-  const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
-  const int64_t number = kernelNumbers[launch.kernel()];
-  const int workspaces = kernel.workspace() > 0 ? 1 : 0,
-            arguments = launch.args_size() - workspaces;
-  require(arguments >= 0, [&] { return describe(current) + ": the workspace is missing"; });
-  std::vector<Place> places;
-  for (const proto::Address &argument : launch.args())
-    places.push_back(placeOf(argument, argument.bytes(), rank));
-  if (rank == 0)
-    kernels.expectAccesses(number, launch);
-  expectApart(launch, places, arguments);
-  if (launchElements(launch, places, rank))
-    return;
-  std::vector<Operand> operands;
-  for (int i = 0; i < arguments; ++i)
-    if (launch.args(i).reads())
-      operands.push_back({i, 0, readAll(places[size_t(i)], rank, "argument " + std::to_string(i))});
-  const int64_t iterations = kernel.extent() > 1 ? int64_t(kernel.extent()) : launch.length();
-  const Term call = terms.call(number, iterations, operands);
-  for (int i = 0; i < launch.args_size(); ++i) {
-    const Place &place = places[size_t(i)];
-    if (i >= arguments) {
-      arena(rank, place.tier).write(place.begin, place.size, {}, current);
-    } else if (launch.args(i).writes()) {
-      Term value = terms.result(call, i);
-      if (auto it = replacements.find(value); it != replacements.end())
-        value = it->second;
-      arena(rank, place.tier).write(place.begin, place.size, {value, 0, place.size}, current);
-    }
-  }
-}
-
-/// Executes a kernel that is known to be element-wise, on whatever values its elements have.
-bool Machine::launchElements(const proto::Launch &launch, const std::vector<Place> &places,
-                             int rank) {
-  const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
-  const int64_t number = kernelNumbers[launch.kernel()];
-  const Meaning &meaning = kernels.meaningOf(number, executable, launch);
-  if (meaning.form == Meaning::Opaque || kernel.extent() != 1)
-    return false;
-  require(kernel.per_length_size() == launch.args_size(), [&] {
-    return describe(current) + ": another number of arguments than the kernel states";
-  });
-  const bool readsFirst = meaning.form != Meaning::Copy && meaning.form != Meaning::Scale;
-  require(meaning.form == Meaning::Element ||
-              (launch.args(1).reads() && (launch.args(0).reads() || !readsFirst)),
-          [&] { return describe(current) + ": does not read what it adds or copies"; });
-  std::vector<Slices> streams;
-  std::vector<int64_t> widths;
-  std::vector<Operand> operands;
-  for (int i = 0; i < launch.args_size(); ++i) {
-    const int64_t width = int64_t(kernel.per_length(i));
-    const Place &place = places[size_t(i)];
-    require(width == 0 || place.size == width * launch.length(), [&] {
-      return describe(current) + ": argument " + std::to_string(i) +
-             " has other bytes than the length of the launch says";
-    });
-    if (!launch.args(i).reads() || (i == 0 && !readsFirst))
-      continue;
-    if (width == 0) {
-      operands.push_back({i, 0, readAll(place, rank, "argument " + std::to_string(i))});
-      continue;
-    }
-    operands.push_back({i, width, {{}}});
-    streams.push_back(arena(rank, place.tier).read(place.begin, place.size));
-    widths.push_back(width);
-  }
-  std::map<int, Slices> results;
-  forEachStretch(streams, widths, [&](const Slices &parts, int64_t elements) {
-    const bool isWhole =
-        std::all_of(parts.begin(), parts.end(), [](const Slice &part) { return part.term != 0; });
-    size_t next = 0;
-    for (Operand &operand : operands)
-      if (operand.width > 0)
-        operand.slices = {parts[next++]};
-    for (int i = 0; i < launch.args_size(); ++i)
-      if (launch.args(i).writes()) {
-        const int64_t width = int64_t(kernel.per_length(i));
-        Slice value;
-        if (isWhole && meaning.form == Meaning::Element)
-          value = terms.element(number, i, width, operands);
-        else if (isWhole)
-          value = combined(meaning, parts);
-        append(results[i], {value.term, value.offset, elements * width});
-      }
-  });
-  for (auto &[i, values] : results)
-    arena(rank, places[size_t(i)].tier).write(places[size_t(i)].begin, values, current);
-  return true;
-}
-
-/// What a kernel that adds or scales float32 gives.
-Slice Machine::combined(const Meaning &meaning, const Slices &parts) {
-  const Slice other = terms.scale(meaning.factor, parts.back());
-  const bool adds = meaning.form == Meaning::Add || meaning.form == Meaning::AddScaled;
-  return adds ? terms.sum(proto::F32, proto::F32, 1, 4, {parts[0], other}) : other;
 }
 
 } // namespace zero::check

@@ -3,8 +3,9 @@
 #ifndef CHECK_MACHINE_H
 #define CHECK_MACHINE_H
 
+#include "check/groups.h"
 #include "check/kernels.h"
-#include "check/memory.h"
+#include "check/order.h"
 
 #include <functional>
 #include <set>
@@ -15,32 +16,29 @@ namespace zero::check {
 /// A condition that stops the step: the value, its first byte, and the bounds.
 using Condition = std::tuple<Term, int64_t, int64_t, int64_t>;
 
-/// Executes all ranks of a program, command by command in the listed order, on terms.
+/// Executes all ranks of a program, command by command in the listed order, on terms. What is the
+/// same function of the coordinates on all ranks is computed once.
 class Machine {
 public:
-  /// The part of the global batch that a rank has in a micro-batch, as a name.
-  using PartName = std::function<std::string(int rank, int microBatch)>;
-
+  /// Inputs of the batch depend on the coordinates along `dataAxes`, a set of bits. With
+  /// `gapsAreZero` what no tensor has of a buffer is 0 when a step begins.
   Machine(const Executable &executable, const std::vector<int64_t> &kernelNumbers, Terms &terms,
-          Kernels &kernels, PartName partName);
+          Kernels &kernels, uint32_t dataAxes, bool gapsAreZero);
 
-  /// Writes the states and constants that a step begins with, then all inputs.
+  /// Writes the states and constants that a step begins with.
   void begin();
+  /// Writes all inputs, those of the batch as of `microBatch` if that is not negative.
+  void writeInputs(int microBatch = -1);
   void run(proto::Segment::Kind kind);
 
-  /// The term that `tensor` begins with, and where a rank has its bytes.
+  /// The term that `tensor` begins with.
   Term valueOf(const proto::Tensor &tensor);
-  using Visit = std::function<void(proto::Tier tier, int64_t place, int64_t start, int64_t size)>;
-  /// Calls visit() for each part of elements [start, start + count) of `buffer` on `rank`, with the
-  /// first byte of the part counted from that of the first element.
-  void forEachPart(const proto::Buffer &buffer, uint64_t start, uint64_t count, int rank,
-                   const Visit &visit) const;
-  Memory &arena(int rank, proto::Tier tier = proto::DEVICE) {
-    return arenas[size_t(rank) * 3 + size_t(tier)];
-  }
-  const Memory &arena(int rank, proto::Tier tier = proto::DEVICE) const {
-    return arenas[size_t(rank) * 3 + size_t(tier)];
-  }
+  Memory &arena(proto::Tier tier = proto::DEVICE) { return arenas[size_t(tier)]; }
+  const Memory &arena(proto::Tier tier = proto::DEVICE) const { return arenas[size_t(tier)]; }
+  /// Calls visit() for each part of what buffer `number` holds, of all ranks: the tensor, or null
+  /// for a gap, and its bytes.
+  using VisitContent = std::function<void(const proto::Tensor *tensor, int64_t size)>;
+  void forEachContent(uint32_t number, const VisitContent &visit) const;
   /// The command of that number, of all segments in order, for messages.
   std::string describe(int32_t command) const;
 
@@ -51,55 +49,63 @@ public:
 private:
   struct Place {
     proto::Tier tier;
-    int64_t begin, size;
+    std::vector<int64_t> begins; ///< on all ranks, or on each
+    int64_t size;
+    int64_t on(int rank) const { return begins[begins.size() == 1 ? 0 : size_t(rank)]; }
   };
   /// The rank and the command that is executed.
   std::string where(int rank) const;
-  Place placeOf(const proto::Address &address, uint64_t bytes, int rank) const;
-  Slices readAll(const Place &place, int rank, const std::string &what);
+  Place placeOf(const proto::Address &address, uint64_t bytes) const {
+    return placeOf(address.tier(), address.offset(), address.rank_strides(), bytes);
+  }
+  Place placeOf(proto::Tier tier, uint64_t offset, const Strides &strides, uint64_t bytes) const;
+  void expectApart(const Place &some, const Place &other, const std::string &what) const;
+  void expectOrdered(const Place &place, bool writes) const;
+  Value read(const Place &place) const;
+  void write(const Place &place, const Value &value);
+  void expectWhole(const Slices &value, const Place &place, int rank,
+                   const std::string &what) const;
+  /// What decides whether the command is executed on `rank`: kNone if it is, kZero if not.
+  Slice guardOn(int rank) const {
+    return guards.empty() ? Slice() : guards[guards.size() == 1 ? 0 : size_t(rank)];
+  }
+  void readGuards(uint32_t predicate);
 
   void writeInput(const proto::Input &input, int microBatch);
-  void execute(const proto::Command &command, int rank);
-  void launch(const proto::Launch &launch, int rank);
-  void expectApart(const proto::Launch &launch, const std::vector<Place> &places,
-                   int results) const;
-  bool launchElements(const proto::Launch &launch, const std::vector<Place> &places, int rank);
-  Slice combined(const Meaning &meaning, const Slices &parts);
-  void copy(const proto::Copy &copy, int rank);
+  void execute(const proto::Command &command);
+  void check(const proto::Check &check);
+  void launch(const proto::Launch &launch);
+  void expectElements(const proto::Launch &launch, const Meaning &meaning) const;
+  /// What a launch leaves in each argument, where arguments hold `given`.
+  std::vector<Slices> results(const proto::Launch &launch, const Stretch &given);
+  std::vector<Slices> elements(const proto::Launch &launch, const Meaning &meaning,
+                               const Stretch &given);
+  Slice resultOf(int64_t number, const Meaning &meaning, const Operand &result,
+                 const std::vector<Operand> &operands, const Stretch &parts);
+  void copy(const proto::Copy &copy);
   void collective(const proto::Collective &collective);
-  void exchange(const proto::Collective &collective, const std::vector<int> &members,
-                const std::vector<int> &slices);
-  Slices sumOf(const proto::Collective &collective, const std::vector<int> &members,
-               const std::vector<Slices> &sources);
+  /// What a collective gives to the members of a group, all of its slices.
+  Slices exchanged(const proto::Collective &collective, const std::vector<uint32_t> &axes,
+                   const Value &source, const Group &group);
+  Slices sumOf(const proto::Collective &collective, const std::vector<uint32_t> &axes,
+               const Value &source, const Group &group);
+  Slices onMember(Slices slices, int rank, const std::vector<uint32_t> &axes);
+  Slice sumOfMembers(SumType type, const Group &members, const Slices &parts);
 
   const Executable &executable;
   const proto::Program &program;
   const std::vector<int64_t> &kernelNumbers;
   Terms &terms;
   Kernels &kernels;
-  PartName partName;
-  std::vector<Coordinates> coordinates;
-  std::vector<Memory> arenas;
+  uint32_t dataAxes;
+  bool gapsAreZero;
+  std::vector<Memory> arenas;                                 ///< by tier
+  std::map<std::vector<uint32_t>, std::vector<Group>> groups; ///< by axes
+  Slices guards; ///< of the command that is executed: of all ranks, of each, or none
   std::map<proto::Tier, uint64_t> sizes;
-  int32_t current = -1; ///< the command that is executed
+  int32_t current = -1, firstCommand = 0; ///< that is executed, and of its segment
+  std::shared_ptr<Order> order;           ///< of the segment that is executed
 };
-
-/// Calls body(parts, elements) for stretches of elements that are in one slice of each of `values`,
-/// whose elements have `widths` bytes. Parts that divide an element have term 0.
-void forEachStretch(const std::vector<Slices> &values, const std::vector<int64_t> &widths,
-                    const std::function<void(const Slices &parts, int64_t elements)> &body);
-
-/// The members of each group of ranks that `collective` exchanges between, in the order of ranks,
-/// and the numbers of their slices.
-struct Group {
-  std::vector<int> members, slices;
-};
-std::vector<Group> groupsOf(const Executable &executable, const proto::Collective &collective);
-
-/// The sum of what `members` have, one after the other, or first those of each node.
-Slice sumOverRanks(Terms &terms, const proto::Program &program, proto::DType dtype,
-                   proto::DType arithmetic, bool mean, const std::vector<int> &members,
-                   const Slices &parts);
 
 } // namespace zero::check
 

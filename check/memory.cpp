@@ -2,14 +2,22 @@
 
 #include "check/memory.h"
 
+#include <algorithm>
+
 namespace zero::check {
+
+int64_t sizeOf(const Slices &slices) {
+  int64_t size = 0;
+  for (const Slice &slice : slices)
+    size += slice.size;
+  return size;
+}
 
 void append(Slices &slices, Slice slice) {
   if (slice.size == 0)
     return;
   Slice *last = slices.empty() ? nullptr : &slices.back();
-  if (last && last->term == slice.term &&
-      (slice.term == 0 || last->offset + last->size == slice.offset))
+  if (last && last->term == slice.term && last->from(last->size).offset == slice.offset)
     last->size += slice.size;
   else
     slices.push_back(slice);
@@ -19,61 +27,76 @@ Slices sliceOf(const Slices &values, int64_t begin, int64_t size) {
   Slices found;
   for (const Slice &value : values) {
     const int64_t from = std::max<int64_t>(0, begin), to = std::min(value.size, begin + size);
-    if (from < to)
-      append(found, {value.term, value.term ? value.offset + from : 0, to - from});
+    if (from < to) {
+      Slice part = value.from(from);
+      part.size = to - from;
+      append(found, part);
+    }
     begin -= value.size;
   }
   return found;
 }
 
-Memory::Pieces::const_iterator Memory::firstFrom(int64_t begin) const {
-  auto it = pieces.upper_bound(begin);
-  return it != pieces.begin() && std::prev(it)->second.end > begin ? std::prev(it) : it;
+Value::Value(std::vector<Slices> ofRanks) : lists(std::move(ofRanks)) {
+  if (std::all_of(lists.begin(), lists.end(),
+                  [&](const Slices &slices) { return slices == lists[0]; }))
+    lists.resize(1);
 }
 
-Slices Memory::read(int64_t begin, int64_t size) const {
+Slices Memory::readOn(int rank, int64_t begin, int64_t size) const {
   Slices found;
   const int64_t end = begin + size;
-  auto it = firstFrom(begin);
-  for (; it != pieces.end() && it->first < end; ++it) {
+  auto it = pieces.firstFrom(begin);
+  for (; it != pieces.map.end() && it->first < end; ++it) {
     const auto &[first, piece] = *it;
     if (first > begin)
-      append(found, {0, 0, first - begin});
+      append(found, {kNone, 0, first - begin});
     begin = std::max(begin, first);
     const int64_t last = std::min(end, piece.end);
-    append(found, {piece.term, piece.term ? piece.offset + begin - first : 0, last - begin});
+    Piece rest = piece;
+    rest.advance(begin - first);
+    rest.value.size = last - begin;
+    if (piece.ofRanks)
+      for (const Slice &slice :
+           sliceOf((*piece.ofRanks)[size_t(rank)], rest.value.offset, last - begin))
+        append(found, slice);
+    else
+      append(found, rest.value);
     begin = last;
   }
-  append(found, {0, 0, end - begin});
+  append(found, {kNone, 0, end - begin});
   return found;
 }
 
+Value Memory::read(int64_t begin, int64_t size) const {
+  size_t lists = 1;
+  for (auto it = pieces.firstFrom(begin); it != pieces.map.end() && it->first < begin + size; ++it)
+    if (it->second.ofRanks)
+      lists = it->second.ofRanks->size();
+  std::vector<Slices> found;
+  for (size_t rank = 0; rank < lists; ++rank)
+    found.push_back(readOn(int(rank), begin, size));
+  return Value(std::move(found));
+}
+
 int32_t Memory::writerOf(int64_t place) const {
-  auto it = firstFrom(place);
-  return it != pieces.end() && it->first <= place ? it->second.writer : -1;
+  auto it = pieces.firstFrom(place);
+  return it != pieces.map.end() && it->first <= place ? it->second.writer : -1;
 }
 
-void Memory::erase(int64_t begin, int64_t end) {
-  auto it = firstFrom(begin);
-  while (it != pieces.end() && it->first < end) {
-    const int64_t first = it->first;
-    const Piece piece = it->second;
-    it = pieces.erase(it);
-    if (first < begin)
-      pieces.emplace_hint(it, first, Piece{begin, piece.term, piece.offset, piece.writer});
-    if (piece.end > end)
-      pieces.emplace_hint(it, end,
-                          Piece{piece.end, piece.term, piece.offset + end - first, piece.writer});
+void Memory::write(int64_t begin, const Value &value, int32_t writer) {
+  const int64_t size = sizeOf(value.on(0));
+  pieces.cut(begin, begin + size);
+  pieces.map.erase(pieces.map.lower_bound(begin), pieces.map.lower_bound(begin + size));
+  if (!value.isAlike() && size > 0) {
+    pieces.map[begin] = {
+        begin + size, {}, writer, std::make_shared<const std::vector<Slices>>(value.all())};
+    return;
   }
-}
-
-void Memory::write(int64_t begin, const Slices &values, int32_t writer) {
-  for (const Slice &value : values) {
-    if (value.size == 0)
-      continue;
-    erase(begin, begin + value.size);
-    pieces[begin] = {begin + value.size, value.term, value.offset, writer};
-    begin += value.size;
+  for (const Slice &slice : value.on(0)) {
+    if (slice.size > 0)
+      pieces.map[begin] = {begin + slice.size, slice, writer, nullptr};
+    begin += slice.size;
   }
 }
 

@@ -3,15 +3,42 @@
 #ifndef CHECK_ORDER_H
 #define CHECK_ORDER_H
 
-#include "check/machine.h"
+#include "check/executable.h"
+#include "check/memory.h"
+
+#include <array>
 
 namespace zero::check {
 
-/// Throws a Refusal unless every two commands that access the same bytes of a rank, one of them
-/// writing, are ordered by their lanes and waits. Then any order that lanes allow computes what the
-/// listed one does. `describe` names a command, counted over all segments.
-void expectOrdered(const Executable &executable,
-                   const std::function<std::string(int32_t)> &describe);
+/// Which commands of a segment are ordered by lanes and waits. If those are that access the same
+/// bytes, one of them writing, any order that lanes allow computes what the listed one does.
+class Order {
+public:
+  explicit Order(const proto::Segment &segment);
+
+  /// Begins an iteration.
+  void restart() { tiers = {}; }
+  /// Accesses bytes [begin, end) by `command`. Returns a command on another lane that accesses some
+  /// of them and is not ordered before it, or -1.
+  int access(proto::Tier tier, int64_t begin, int64_t end, bool writes, int command);
+
+private:
+  static constexpr size_t kLanes = 7;
+  /// Of each lane the last command that something knows of.
+  struct Clock : std::array<int, kLanes> {
+    Clock() { fill(-1); }
+  };
+  /// The last accesses of each lane.
+  struct Piece {
+    int64_t end;
+    Clock read, written;
+    void advance(int64_t) {}
+  };
+
+  const proto::Segment &segment;
+  std::vector<Clock> clocks;
+  std::array<Pieces<Piece>, 3> tiers;
+};
 
 } // namespace zero::check
 

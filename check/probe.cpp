@@ -1,6 +1,6 @@
 //===- probe.cpp - what element-wise kernels do ---------------------------===//
 
-#include "check/probe.h"
+#include "check/kernels.h"
 
 #include <cmath>
 #include <csignal>
@@ -27,12 +27,14 @@ public:
   Meaning classify();
 
 private:
+  Meaning formOf();
   Buffers draw();
   std::string drawBytes(uint64_t bytes);
   Buffers run(Buffers buffers, int64_t from, int64_t begin, int64_t end) const;
   bool isElementwise();
   bool isSame(const Buffers &some, const Buffers &others, int64_t begin, int64_t end) const;
   bool matches(Meaning meaning);
+  void probeZeros(Meaning &meaning);
 
   Function function;
   const std::vector<ProbedArgument> &arguments;
@@ -105,25 +107,62 @@ bool Samples::isElementwise() {
   return true;
 }
 
+static float numberAt(const std::string &bytes, int64_t i) {
+  float number;
+  std::memcpy(&number, &bytes[size_t(4 * i)], 4);
+  return number;
+}
+
 bool Samples::matches(Meaning meaning) {
   const Buffers given = draw(), left = run(given, 0, 0, kElements);
   for (int64_t i = 0; i < kElements; ++i) {
-    float own, other, result;
-    std::memcpy(&own, &given[0][size_t(4 * i)], 4);
-    std::memcpy(&other, &given[1][size_t(4 * i)], 4);
-    std::memcpy(&result, &left[0][size_t(4 * i)], 4);
-    const float scaled = other * meaning.factor;
-    const bool adds = meaning.form == Meaning::Add || meaning.form == Meaning::AddScaled;
-    if (result != (adds ? own + scaled : scaled) &&
-        !(adds && result == std::fma(other, meaning.factor, own)))
+    const float own = numberAt(given[0], i), other = numberAt(given[1], i),
+                result = numberAt(left[0], i), scaled = other * meaning.factor;
+    if (result != (meaning.adds ? own + scaled : scaled) &&
+        !(meaning.adds && result == std::fma(other, meaning.factor, own)))
       return false;
   }
   return true;
 }
 
+/// Bytes of zeros as float32.
+static std::string zerosOf(uint64_t bytes, bool minus) {
+  std::string zeros(bytes, '\0');
+  for (size_t at = 3; at < bytes; at += 4)
+    zeros[at] = minus ? char(0x80) : '\0';
+  return zeros;
+}
+
+void Samples::probeZeros(Meaning &meaning) {
+  std::vector<size_t> operands;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].width > 0 && arguments[i].read)
+      operands.push_back(i);
+  for (uint64_t signs = 0; signs < 64 && signs >> operands.size() == 0; ++signs) {
+    Buffers given = draw();
+    for (size_t i = 0; i < operands.size(); ++i)
+      given[operands[i]] = zerosOf(given[operands[i]].size(), signs >> i & 1);
+    const Buffers left = run(given, 0, 0, kElements);
+    bool zeros = true, minusZeros = true;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].written) {
+        zeros &= left[i] == zerosOf(left[i].size(), false);
+        minusZeros &= arguments[i].width % 4 == 0 && left[i] == zerosOf(left[i].size(), true);
+      }
+    meaning.zeros |= uint64_t(zeros) << signs;
+    meaning.minusZeros |= uint64_t(minusZeros) << signs;
+  }
+}
+
 Meaning Samples::classify() {
   if (!isElementwise())
     return {};
+  Meaning meaning = formOf();
+  probeZeros(meaning);
+  return meaning;
+}
+
+Meaning Samples::formOf() {
   const bool isPair = arguments.size() == 2 && arguments[0].width == 4 && arguments[1].width == 4 &&
                       arguments[0].written && !arguments[1].written;
   if (!isPair)
@@ -132,13 +171,10 @@ Meaning Samples::classify() {
   Buffers ones(2, std::string(4 * kElements, '\0'));
   const float one = 1;
   std::memcpy(&ones[1][0], &one, 4);
-  float factor;
-  std::memcpy(&factor, run(ones, 0, 0, kElements)[0].data(), 4);
-  const bool isOne = factor == 1;
-  for (Meaning::Form form :
-       {isOne ? Meaning::Copy : Meaning::Scale, isOne ? Meaning::Add : Meaning::AddScaled})
-    if (matches({form, factor}))
-      return {form, factor};
+  const float factor = numberAt(run(ones, 0, 0, kElements)[0], 0);
+  for (bool adds : {false, true})
+    if (matches({Meaning::Linear, adds, factor}))
+      return {Meaning::Linear, adds, factor};
   return {Meaning::Element};
 }
 

@@ -3,42 +3,42 @@
 #include "check/proof.h"
 
 #include "check/expected.h"
-#include "check/order.h"
 #include "check/refusal.h"
-#include "check/support.h"
 
 namespace zero::check {
 
 namespace {
 class Proof {
 public:
-  Proof(const std::string &reference, const std::string &program, bool upToOrder);
+  Proof(const Executable &reference, const Executable &executable, bool upToOrder,
+        bool gapsAreZero);
   std::string run();
 
 private:
   void compare(const Expected &expected);
-  void compareStates(const Expected &expected, int rank);
-  void compareOutputs(const Expected &expected, int rank);
-  void compareConditions(const Expected &expected);
-  /// `rank` has to have `expected` in `size` bytes at `place`.
-  void expectEqual(int rank, proto::Tier tier, int64_t place, int64_t size, const Slices &expected,
+  int ranksToCompare(proto::Tier tier, uint64_t begin, uint64_t size) const;
+  void compareBuffer(const Expected &expected, uint32_t number) const;
+  void compareOutputs(const Expected &expected);
+  /// `rank` has to have `expected` at `place`.
+  void expectEqual(int rank, proto::Tier tier, int64_t place, const Slices &expected,
                    const std::string &what) const;
   std::string describe(Term term) const;
-  LossWeight lossWeightOf(Expected &expected);
-  std::string rules(const Expected &expected, LossWeight weight, bool bothSums,
-                    SumOrder order) const;
+  bool usesWeightOfAll(Expected &expected) const;
+  std::map<std::string, bool> ordersOfSums() const;
+  std::string rules(const Expected &expected, bool weightOfAll) const;
 
-  Executable reference, executable;
+  const Executable &reference, &executable;
   Terms terms;
+  bool gapsAreZero;
   Kernels kernels;
   std::vector<int64_t> referenceKernels, programKernels;
   std::unique_ptr<Machine> machine; ///< of the program
 };
 } // namespace
 
-Proof::Proof(const std::string &referencePath, const std::string &programPath, bool upToOrder)
-    : reference(readExecutable(referencePath)), executable(readExecutable(programPath)),
-      terms(upToOrder) {
+Proof::Proof(const Executable &reference, const Executable &executable, bool upToOrder,
+             bool gapsAreZero)
+    : reference(reference), executable(executable), terms(upToOrder), gapsAreZero(gapsAreZero) {
   expectSupported(reference);
   expectReference(reference);
   expectSupported(executable);
@@ -51,15 +51,15 @@ std::string Proof::describe(Term term) const {
   return terms.describe(term, [&](int64_t kernel) { return kernels.nameOf(kernel); });
 }
 
-void Proof::expectEqual(int rank, proto::Tier tier, int64_t place, int64_t size,
-                        const Slices &expected, const std::string &what) const {
-  const Memory &arena = std::as_const(*machine).arena(rank, tier);
-  const Slices found = arena.read(place, size);
+void Proof::expectEqual(int rank, proto::Tier tier, int64_t place, const Slices &expected,
+                        const std::string &what) const {
+  const Memory &arena = std::as_const(*machine).arena(tier);
+  const Slices found = arena.readOn(rank, place, sizeOf(expected));
   int64_t at = 0;
   for (size_t i = 0; i < std::max(found.size(), expected.size()); ++i) {
     const Slice some = i < found.size() ? found[i] : Slice();
     const Slice other = i < expected.size() ? expected[i] : Slice();
-    if (some.term == other.term && some.offset == other.offset && some.size == other.size) {
+    if (some == other) {
       at += some.size;
       continue;
     }
@@ -77,25 +77,41 @@ void Proof::expectEqual(int rank, proto::Tier tier, int64_t place, int64_t size,
   }
 }
 
-void Proof::compareStates(const Expected &expected, int rank) {
-  for (const proto::Tensor &tensor : executable.program.tensors()) {
-    const bool isConstant = tensor.role() == proto::CONSTANT; // and still is when the step ends
-    const uint64_t elements = elementsOf(tensor.shape());
-    const proto::Buffer &buffer = executable.program.buffers(int(tensor.buffer()));
-    machine->forEachPart(buffer, tensor.start(), elements, rank,
-                         [&](proto::Tier tier, int64_t place, int64_t start, int64_t size) {
-                           expectEqual(rank, tier, place, size,
-                                       isConstant ? Slices{{machine->valueOf(tensor), start, size}}
-                                                  : expected.stateOf(tensor.name(), start, size),
-                                       "state '" + tensor.name() + "', bytes " +
-                                           std::to_string(start) + " to " +
-                                           std::to_string(start + size));
-                         });
-  }
+/// The ranks on which something may be different in these bytes: one, if it is the same on all.
+int Proof::ranksToCompare(proto::Tier tier, uint64_t begin, uint64_t size) const {
+  const Memory &arena = std::as_const(*machine).arena(tier);
+  return arena.read(int64_t(begin), int64_t(size)).isAlike() ? 1 : executable.ranks();
+}
+
+/// Tensors, and gaps between them: if those are 0 when a step begins they must be so when it ends.
+void Proof::compareBuffer(const Expected &expected, uint32_t number) const {
+  const proto::Buffer &buffer = executable.program.buffers(int(number));
+  const int64_t bytes = int64_t(buffer.elements() * bytesOf(buffer.dtype()));
+  const int ranks = buffer.shards() > 1 || buffer.rank_strides_size() > 0
+                        ? executable.ranks()
+                        : ranksToCompare(buffer.tier(), buffer.offset(), uint64_t(bytes));
+  int64_t at = 0;
+  machine->forEachContent(number, [&](const proto::Tensor *tensor, int64_t size) {
+    // A constant still is what it was when the step ends.
+    const bool isState = tensor && tensor->role() != proto::CONSTANT;
+    const Slices all = isState  ? expected.stateOf(tensor->name())
+                       : tensor ? Slices{{machine->valueOf(*tensor), 0, size}}
+                                : Slices{{kZero, 0, size}};
+    for (int rank = 0; (tensor || gapsAreZero) && rank < ranks; ++rank) {
+      const int64_t first = executable.sliceOf(buffer, rank) * bytes;
+      const int64_t from = std::max(at, first), to = std::min(at + size, first + bytes);
+      const int64_t place = executable.placeOf(buffer.offset(), buffer.rank_strides(), rank);
+      if (from < to)
+        expectEqual(rank, buffer.tier(), place + from - first, sliceOf(all, from - at, to - from),
+                    (tensor ? "state '" + tensor->name() : "a gap of '" + buffer.name()) +
+                        "', bytes " + std::to_string(from - at) + " to " + std::to_string(to - at));
+    }
+    at += size;
+  });
 }
 
 /// All outputs but 'loss_weight', by which the rule of the losses was chosen.
-void Proof::compareOutputs(const Expected &expected, int rank) {
+void Proof::compareOutputs(const Expected &expected) {
   bool hasLoss = false;
   for (const proto::Output &output : executable.program.outputs()) {
     const int64_t size = int64_t(elementsOf(output.shape()) * bytesOf(output.dtype()));
@@ -103,122 +119,153 @@ void Proof::compareOutputs(const Expected &expected, int rank) {
     if (output.name() == "loss")
       values = {expected.loss()};
     else if (output.name() == "local_loss")
-      values = {expected.localLoss(rank)};
+      values = {expected.localLoss()};
     else if (output.name() == "loss_weight")
       continue;
     if (values.size() == 1)
       values[0].size = size;
-    expectEqual(rank, proto::DEVICE, int64_t(output.offset()), size, values,
-                "output '" + output.name() + "'");
+    const int ranks = ranksToCompare(proto::DEVICE, output.offset(), uint64_t(size));
+    for (int rank = 0; rank < ranks; ++rank)
+      expectEqual(rank, proto::DEVICE, int64_t(output.offset()), values,
+                  "output '" + output.name() + "'");
     hasLoss |= output.name() == "loss";
   }
   require(hasLoss, "the program has no loss");
 }
 
-void Proof::compareConditions(const Expected &expected) {
-  auto contains = [&](const std::set<Condition> &some, const std::set<Condition> &others,
-                      const std::string &message) {
-    for (const Condition &condition : some)
-      require(others.count(condition) > 0, message + describe(std::get<0>(condition)));
-  };
-  contains(machine->conditions, expected.conditions(),
-           "a check that the reference does not make, of ");
-  contains(expected.conditions(), machine->conditions, "a check of the reference is missing, of ");
-}
-
 void Proof::compare(const Expected &expected) {
-  for (int rank = 0; rank < executable.ranks(); ++rank) {
-    compareStates(expected, rank);
-    compareOutputs(expected, rank);
-  }
-  compareConditions(expected);
+  for (int number = 0; number < executable.program.buffers_size(); ++number)
+    compareBuffer(expected, uint32_t(number));
+  compareOutputs(expected);
+  for (const Condition &condition : machine->conditions)
+    require(expected.conditions().count(condition) > 0,
+            "a check that the reference does not make, of " + describe(std::get<0>(condition)));
+  for (const Condition &condition : expected.conditions())
+    require(machine->conditions.count(condition) > 0,
+            "a check of the reference is missing, of " + describe(std::get<0>(condition)));
 }
 
-/// Which weight the program's output 'loss_weight' is, on all ranks.
-LossWeight Proof::lossWeightOf(Expected &expected) {
+/// Whether losses are divided by the mean of all weights: which the output 'loss_weight' says.
+bool Proof::usesWeightOfAll(Expected &expected) const {
   for (const proto::Output &output : executable.program.outputs()) {
     if (output.name() != "loss_weight")
       continue;
-    for (LossWeight kind : {LossWeight::OfAll, LossWeight::OfPart}) {
-      int equal = 0;
-      for (int rank = 0; rank < executable.ranks(); ++rank) {
-        const Slices found = machine->arena(rank).read(int64_t(output.offset()), 4);
-        equal += found.size() == 1 && found[0].term != 0 && found[0].offset == 0 &&
-                 found[0].term == expected.weightOf(rank, kind);
-      }
-      if (equal == executable.ranks())
-        return kind;
-    }
+    const Value found = machine->arena().read(int64_t(output.offset()), 4);
+    for (bool ofAll : {true, false})
+      if (const Term weight = expected.weightOf(ofAll);
+          weight != kNone && found.isAlike() && found.on(0) == Slices{{weight, 0, 4}})
+        return ofAll;
     throw Refusal(
-        "output 'loss_weight' is neither that of a rank's batch nor the mean of all ranks and "
-        "micro-batches");
+        "output 'loss_weight' is neither that of a rank's batch nor the mean of all ranks "
+        "and micro-batches");
   }
-  return LossWeight::OfPart;
+  return false;
+}
+
+/// Which order to try: of gradients of the table, whether the first element is a sum over ranks
+/// first.
+std::map<std::string, bool> Proof::ordersOfSums() const {
+  std::map<std::string, bool> ranksFirst;
+  for (const proto::Gradient &gradient : executable.program.gradients()) {
+    const proto::Buffer &buffer = gradient.buffer();
+    const int64_t width = int64_t(bytesOf(buffer.dtype())), elements = int64_t(buffer.elements());
+    for (int rank = 0; rank < executable.ranks() && gradient.tiles_size() == 0; ++rank) {
+      const int64_t first = int64_t(gradient.start()) - executable.sliceOf(buffer, rank) * elements;
+      if (first < 0 || first >= elements)
+        continue;
+      const int64_t place = executable.placeOf(buffer.offset(), buffer.rank_strides(), rank);
+      const Slice found = machine->arena(buffer.tier()).readOn(rank, place + first * width, 1)[0];
+      ranksFirst[gradient.parameter()] = terms.kindOf(found.term) != Kind::Over;
+      break;
+    }
+  }
+  return ranksFirst;
 }
 
 std::string Proof::run() {
-  machine = std::make_unique<Machine>(
-      executable, programKernels, terms, kernels, [&](int rank, int microBatch) {
-        return "rank " + std::to_string(executable.dataIndexOf(rank)) + ", micro-batch " +
-               std::to_string(microBatch);
-      });
-  expectOrdered(executable, [&](int32_t command) { return machine->describe(command); });
+  machine = std::make_unique<Machine>(executable, programKernels, terms, kernels,
+                                      executable.dataAxes(), gapsAreZero);
   machine->begin();
-  for (auto kind :
-       {proto::Segment::PROLOGUE, proto::Segment::MICRO_BATCH, proto::Segment::EPILOGUE})
-    machine->run(kind);
-  Expected expected(reference, referenceKernels, executable, terms, kernels);
-  const LossWeight weight = lossWeightOf(expected);
-  expected.run(weight);
-  const bool bothSums = executable.ranks() > 1 && executable.program.micro_batches() > 1;
-  SumOrder order = SumOrder::RanksFirst;
-  expected.update(order);
+  machine->writeInputs();
+  machine->run(proto::Segment::PROLOGUE);
+  machine->run(proto::Segment::MICRO_BATCH);
+  const std::map<std::string, bool> known = ordersOfSums();
+  machine->run(proto::Segment::EPILOGUE);
+  Expected expected(reference, referenceKernels, executable, terms, kernels, gapsAreZero);
+  const bool weightOfAll = usesWeightOfAll(expected);
+  expected.run(weightOfAll);
+  auto compareWith = [&](bool ranksFirst) {
+    expected.update([&](const std::string &parameter) {
+      auto it = known.find(parameter);
+      return it == known.end() ? ranksFirst : it->second;
+    });
+    compare(expected);
+  };
   try {
-    compare(expected);
+    compareWith(true);
   } catch (const Refusal &) {
-    if (!bothSums)
+    if (executable.ranks() == 1 || executable.program.micro_batches() <= 1)
       throw;
-    order = SumOrder::MicroBatchesFirst;
-    expected.update(order);
-    compare(expected);
+    compareWith(false);
   }
-  return rules(expected, weight, bothSums, order);
+  return rules(expected, weightOfAll);
 }
 
-std::string Proof::rules(const Expected &expected, LossWeight weight, bool bothSums,
-                         SumOrder order) const {
-  const int ranks = executable.ranks();
-  const auto microBatches = std::max(1u, executable.program.micro_batches());
-  int states = 0;
+static std::string counted(int64_t number, const std::string &what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : what.back() == 'h' ? "es" : "s");
+}
+
+std::string Proof::rules(const Expected &expected, bool weightOfAll) const {
+  const int64_t microBatches = std::max(1u, executable.program.micro_batches());
+  const bool several = executable.ranks() * microBatches > 1;
+  int64_t states = 0;
   for (const proto::Tensor &tensor : executable.program.tensors())
     states += tensor.role() != proto::CONSTANT;
-  std::string text = "proven: " + std::to_string(states) + " states and the loss, on " +
-                     std::to_string(ranks) + (ranks == 1 ? " rank, " : " ranks, ") +
-                     std::to_string(microBatches) +
-                     (microBatches == 1 ? " micro-batch, " : " micro-batches, ") +
-                     std::to_string(terms.size()) + " terms\nrules:\n";
-  static const std::map<Meaning::Form, std::string> forms = {{Meaning::Element, "element-wise"},
-                                                             {Meaning::Copy, "copy"},
-                                                             {Meaning::Add, "sum"},
-                                                             {Meaning::Scale, "scale"},
-                                                             {Meaning::AddScaled, "sum of scaled"}};
+  std::string text = "proven: " + counted(states, "state") + " and the loss, on " +
+                     counted(executable.ranks(), "rank") + ", " +
+                     counted(microBatches, "micro-batch") + ", " +
+                     counted(int64_t(terms.size()), "term") + "\nrules:\n";
+  auto add = [&](bool used, const std::string &rule) { text += used ? "  " + rule + "\n" : ""; };
   for (const auto &[form, names] : kernels.namesByForm())
-    text += "  " + forms.at(form) + " (by samples): " + names + "\n";
-  if (!expected.seed().empty())
-    text += "  gradients are linear in what backward begins with: " + expected.seed() + "\n";
-  if (weight != LossWeight::OfPart && ranks * int(microBatches) > 1)
-    text += "  losses are divided by the mean of 'loss_weight' over ranks and micro-batches\n";
-  if (ranks * int(microBatches) > 1)
-    text += terms.isUpToOrder() ? "  sums in any order\n"
-            : !bothSums         ? "  sums in the order of ranks or micro-batches\n"
-            : order == SumOrder::RanksFirst
-                ? "  sums over ranks, then over micro-batches, each in order\n"
-                : "  sums over micro-batches, then over ranks, each in order\n";
+    add(true, form + " (by samples): " + names);
+  add(several, "gradients are linear in what backward begins with: " + expected.seed);
+  add(expected.hasAverages,
+      "running statistics are those of each rank's micro-batches in order, averaged");
+  add(executable.program.predicates_size() > 0,
+      "conditional commands keep what was, or replace it");
+  add(terms.addsZeros, "adding 0 changes nothing but the sign of a zero");
+  add(gapsAreZero, "gaps of buffers are 0, and stay so");
+  add(weightOfAll && several,
+      "losses are divided by the mean of 'loss_weight' over ranks and micro-batches");
+  add(several, terms.isUpToOrder()
+                   ? "sums in any order"
+                   : "sums over ranks in order, of sums over micro-batches in order "
+                     "or the other way round");
   return text;
 }
 
+static std::string prove(const Executable &reference, const Executable &program, bool upToOrder) {
+  try {
+    return Proof(reference, program, upToOrder, false).run();
+  } catch (const Refusal &refusal) {
+    try {
+      return Proof(reference, program, upToOrder, true).run();
+    } catch (const Refusal &) {
+      throw refusal; // the first reason is the better one
+    }
+  }
+}
+
 std::string prove(const std::string &reference, const std::string &program, bool upToOrder) {
-  return Proof(reference, program, upToOrder).run();
+  const std::vector<Executable> references = readExecutable(reference);
+  const std::vector<Executable> programs = readExecutable(program);
+  require(references.size() == programs.size(),
+          "expected programs for " + counted(int64_t(references.size()), "shape") +
+              " of the inputs, as in the reference, got " + std::to_string(programs.size()));
+  std::string text;
+  for (size_t i = 0; i < programs.size(); ++i)
+    text += prove(references[i], programs[i], upToOrder);
+  return text;
 }
 
 } // namespace zero::check

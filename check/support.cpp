@@ -1,6 +1,6 @@
 //===- support.cpp - programs that the checker knows ----------------------===//
 
-#include "check/support.h"
+#include "check/executable.h"
 
 #include "check/refusal.h"
 
@@ -26,9 +26,9 @@ static uint64_t checkedElements(const google::protobuf::RepeatedField<uint64_t> 
   return elements;
 }
 
-static uint64_t arenaBytes(const proto::Program &program, proto::Tier tier) {
+static uint64_t deviceBytes(const proto::Program &program) {
   for (const proto::Arena &arena : program.arenas())
-    if (arena.tier() == tier)
+    if (arena.tier() == proto::DEVICE)
       return arena.bytes();
   return 0;
 }
@@ -36,10 +36,10 @@ static uint64_t arenaBytes(const proto::Program &program, proto::Tier tier) {
 static void expectMesh(const Executable &executable) {
   const proto::Program &program = executable.program;
   uint64_t ranks = 1, dataRanks = 1;
+  require(program.mesh_size() <= 6, "the mesh has more than 6 axes");
   for (const proto::Axis &axis : program.mesh()) {
-    require(axis.size() >= 1 && axis.size() <= 4096, "an axis of the mesh has no ranks");
-    ranks *= axis.size();
-    require(ranks <= 4096, "the mesh has more than 4096 ranks");
+    ranks *= std::min(axis.size(), 4097u);
+    require(ranks >= 1 && ranks <= 4096, "the mesh has no ranks, or more than 4096");
   }
   require(ranks == program.ranks(), "the mesh has other ranks than the program");
   for (uint32_t axis : program.data_axes()) {
@@ -63,12 +63,6 @@ static void expectBuffer(const Executable &executable, const proto::Buffer &buff
           "buffer '" + buffer.name() + "' has other slices than its axes");
   require(buffer.elements() < kMost / 8 / 4096 && buffer.offset() < kMost,
           "buffer '" + buffer.name() + "' is too large");
-  for (int rank : {0, executable.ranks() - 1}) {
-    const int64_t begin = executable.placeOf(buffer.offset(), buffer.rank_strides(), rank);
-    require(begin >= 0 && uint64_t(begin) + buffer.elements() * bytesOf(buffer.dtype()) <=
-                              arenaBytes(program, buffer.tier()),
-            "buffer '" + buffer.name() + "' is outside of the arena");
-  }
 }
 
 static void expectTensor(const proto::Program &program, const proto::Tensor &tensor) {
@@ -85,12 +79,12 @@ static void expectTensor(const proto::Program &program, const proto::Tensor &ten
 }
 
 static void expectCommand(const proto::Program &program, const proto::Command &command) {
-  refuse(command.predicate() != 0, "a command that depends on a predicate");
+  require(command.predicate() <= uint32_t(program.predicates_size()), "a predicate does not exist");
   require(command.body_case() != proto::Command::BODY_NOT_SET, "a command of no kind");
   refuse(command.has_check() && command.check().deferred(), "a check that is deferred");
   if (command.has_launch())
     require(command.launch().kernel() < uint32_t(program.kernels_size()),
-            "a launch of a kernel that does not exist");
+            "a kernel does not exist");
   auto expectStrides = [&](const proto::Address &address) {
     require(address.rank_strides_size() == 0 || address.rank_strides_size() == program.mesh_size(),
             "an address has another number of strides than the mesh has axes");
@@ -100,6 +94,8 @@ static void expectCommand(const proto::Program &program, const proto::Command &c
   };
   for (const proto::Address &argument : command.launch().args())
     expectStrides(argument);
+  for (const proto::Address &address : program.predicates())
+    expectStrides(address);
   for (const proto::Address *address :
        {&command.copy().src(), &command.copy().dst(), &command.collective().src(),
         &command.collective().dst(), &command.check().value()})
@@ -109,26 +105,21 @@ static void expectCommand(const proto::Program &program, const proto::Command &c
 }
 
 static void expectInput(const proto::Program &program, const proto::Input &input) {
-  refuse(input.kind() == proto::Input::COORDINATE, "an input that is a coordinate");
+  require(input.kind() != proto::Input::COORDINATE || input.axis() < uint32_t(program.mesh_size()),
+          "input '" + input.name() + "' is a coordinate along no axis");
   const uint64_t bytes = checkedElements(input.shape(), input.name()) * bytesOf(input.dtype());
-  require(input.offset() < kMost && input.offset() + bytes <= arenaBytes(program, proto::DEVICE),
+  require(input.offset() < kMost && input.offset() + bytes <= deviceBytes(program),
           "input '" + input.name() + "' is outside of the arena");
 }
 
 void expectSupported(const Executable &executable) {
   const proto::Program &program = executable.program;
   refuse(program.target() != proto::CPU, "a program for GPUs");
-  refuse(program.predicates_size() > 0, "a step that may be skipped (predicates)");
-  refuse(program.shapes_size() > 0, "programs for several shapes");
   expectMesh(executable);
   for (const proto::Buffer &buffer : program.buffers())
     expectBuffer(executable, buffer);
   for (const proto::Tensor &tensor : program.tensors())
     expectTensor(program, tensor);
-  for (const proto::Gradient &gradient : program.gradients()) {
-    refuse(gradient.has_scale(), "a loss scale");
-    refuse(gradient.tiles_size() > 0, "'" + gradient.parameter() + "' is cut into tiles");
-  }
   for (const proto::Input &input : program.inputs())
     expectInput(program, input);
   for (const proto::Output &output : program.outputs())
@@ -161,31 +152,23 @@ void expectReference(const Executable &executable) {
               std::to_string(program.stage()) + (onDevice ? "" : " with other tiers"));
 }
 
-//===----------------------------------------------------------------------===//
-// The same model
-//===----------------------------------------------------------------------===//
-
 /// All that the initial value of a tensor follows from.
 static std::string describeState(const Executable &executable, const proto::Tensor &tensor) {
   const proto::Program &program = executable.program;
-  std::string text = "type " + std::to_string(tensor.dtype());
-  for (uint64_t extent : tensor.shape())
-    text += " x" + std::to_string(extent);
-  proto::Init init = tensor.init();
-  if (init.has_file()) {
-    require(init.file().file() < uint32_t(program.files_size()),
+  proto::Tensor state;
+  state.set_dtype(tensor.dtype());
+  *state.mutable_shape() = tensor.shape();
+  *state.mutable_init() = tensor.init();
+  if (tensor.init().has_file()) {
+    const uint32_t file = tensor.init().file().file();
+    require(file < uint32_t(program.files_size()),
             "'" + tensor.name() + "' is in a file that does not exist");
-    text += " of " + program.files(int(init.file().file()));
-    init.mutable_file()->set_file(0);
-  } else if (init.has_data()) {
-    const proto::Init::Range &range = init.data();
-    require(range.offset() <= executable.data.size() &&
-                range.bytes() <= executable.data.size() - range.offset(),
-            "'" + tensor.name() + "' is outside of the data section");
-    text += " data " + executable.data.substr(range.offset(), range.bytes());
-    init.mutable_data()->set_offset(0);
+    state.mutable_init()->mutable_file()->set_file(0);
+    return state.SerializeAsString() + " of " + program.files(int(file));
   }
-  return text + " " + init.SerializeAsString();
+  if (tensor.init().has_data())
+    state.mutable_init()->mutable_data()->set_offset(0);
+  return state.SerializeAsString() + executable.dataOf(tensor);
 }
 
 /// Of tensors whose terms are their names: also of constants in files, which are not read.
@@ -201,12 +184,13 @@ static std::map<std::string, std::string> statesOf(const Executable &executable)
 static std::map<std::string, std::string> inputsOf(const Executable &executable) {
   std::map<std::string, std::string> inputs;
   for (const proto::Input &input : executable.program.inputs()) {
-    std::string text = std::to_string(input.kind()) + " type " + std::to_string(input.dtype());
-    for (uint64_t extent : input.shape())
-      text += " x" + std::to_string(extent);
-    std::string &known = inputs[input.name()];
-    require(known.empty() || known == text, "input '" + input.name() + "' has two forms");
-    known = text;
+    proto::Input form;
+    form.set_kind(input.kind());
+    form.set_dtype(input.dtype());
+    *form.mutable_shape() = input.shape();
+    const std::string text = form.SerializeAsString();
+    require(inputs.emplace(input.name(), text).first->second == text,
+            "input '" + input.name() + "' has two forms");
   }
   return inputs;
 }

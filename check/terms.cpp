@@ -12,6 +12,11 @@
 
 namespace zero::check {
 
+Terms::Terms(bool upToOrder) : upToOrder(upToOrder), begins{0, 0}, hashes{0}, axes{0} {
+  leaf("zeros");       // kZero
+  leaf("minus zeros"); // kMinusZero
+}
+
 static uint64_t hashOf(const std::vector<int64_t> &encoded) {
   uint64_t hash = encoded.size();
   for (int64_t word : encoded) {
@@ -47,6 +52,12 @@ Term Terms::intern(const std::vector<int64_t> &encoded) {
   words.insert(words.end(), encoded.begin(), encoded.end());
   begins.push_back(words.size());
   hashes.push_back(hash);
+  uint32_t own = encoded[0] == int64_t(Kind::Leaf) ? uint32_t(encoded[2]) : 0;
+  for (Term operand : operandsOf(term))
+    own |= axes[operand];
+  if (encoded[0] == int64_t(Kind::Over))
+    own &= ~uint32_t(encoded[2] >> 16 & 0xff);
+  axes.push_back(uint8_t(own));
   return term;
 }
 
@@ -64,11 +75,16 @@ static std::vector<int64_t> encode(Kind kind, int64_t a, int64_t b,
   return encoded;
 }
 
-Term Terms::leaf(const std::string &name) {
+Term Terms::leaf(const std::string &name, uint32_t axes) {
   auto [it, isNew] = nameNumbers.emplace(name, int64_t(names.size()));
   if (isNew)
     names.push_back(name);
-  return intern({int64_t(Kind::Leaf), it->second, 0, 0});
+  return intern({int64_t(Kind::Leaf), it->second, axes, 0});
+}
+
+Term Terms::constant(const std::string &bytes) {
+  const bool isZero = bytes.find_first_not_of('\0') == std::string::npos;
+  return isZero ? kZero : leaf("constant " + bytes);
 }
 
 Term Terms::call(int64_t kernel, int64_t iterations, const std::vector<Operand> &operands) {
@@ -79,10 +95,6 @@ Term Terms::result(Term call, int64_t argument) {
   return intern(encode(Kind::Result, argument, 0, {{0, 0, {{call, 0, 0}}}}));
 }
 
-//===----------------------------------------------------------------------===//
-// Element-wise functions
-//===----------------------------------------------------------------------===//
-
 static int64_t elementAt(int64_t offset, int64_t width) {
   return (offset - (offset % width + width) % width) / width;
 }
@@ -90,13 +102,19 @@ static int64_t elementAt(int64_t offset, int64_t width) {
 /// Elements are counted from that of the operand which is least far into its term. So the term does
 /// not depend on the slice.
 Slice Terms::stream(Kind kind, int64_t a, int64_t b, int64_t width, std::vector<Operand> operands) {
+  const bool isSingle = std::any_of(operands.begin(), operands.end(), [](const Operand &operand) {
+    return operand.width > 0 && operand.slices.size() > 1;
+  });
   int64_t first = INT64_MAX;
   for (const Operand &operand : operands)
-    if (operand.width > 0)
+    if (operand.width > 0 && operand.slices[0].term > kMinusZero)
       first = std::min(first, elementAt(operand.slices[0].offset, operand.width));
+  if (isSingle || first == INT64_MAX)
+    first = 0;
   for (Operand &operand : operands)
-    if (operand.width > 0) {
-      operand.slices[0].offset -= first * operand.width;
+    if (operand.width > 0 && !isSingle) {
+      if (operand.slices[0].term > kMinusZero)
+        operand.slices[0].offset -= first * operand.width;
       operand.slices[0].size = 0;
     }
   return {intern(encode(kind, a, b, operands)), first * width, 0};
@@ -114,23 +132,29 @@ void Terms::flatten(int64_t dtype, Slice operand, int64_t width, bool all, Slice
   const bool isPlain =
       encoded[0] == int64_t(Kind::Sum) && encoded[1] == (dtype << 8 | dtype) && encoded[2] == 1;
   if (!isPlain || (!into.empty() && !all)) {
-    into.push_back(operand);
+    if (!isZero(operand.term))
+      into.push_back(operand);
     return;
   }
   for (int64_t i = 0; i < encoded[3]; ++i) {
     const int64_t *slice = encoded + 4 + 6 * i + 3;
-    flatten(dtype, {Term(slice[0]), slice[1] + operand.offset, 0}, width, all, into);
+    flatten(dtype, Slice{Term(slice[0]), slice[1], 0}.from(operand.offset), width, all, into);
   }
 }
 
 Slice Terms::sum(int64_t dtype, int64_t arithmetic, int64_t divisor, int64_t width,
                  const Slices &operands) {
   Slices flat;
-  for (const Slice &operand : operands)
+  for (const Slice &operand : operands) {
+    addsZeros |= isZero(operand.term);
     if (dtype == arithmetic)
       flatten(dtype, operand, width, upToOrder, flat);
-    else
+    else if (!isZero(operand.term))
       flat.push_back(operand);
+  }
+  if (flat.empty()) // of zeros: -0 if all are
+    return {*std::min_element(operands.begin(), operands.end(),
+                              [](const Slice &x, const Slice &y) { return x.term < y.term; })};
   if (flat.size() == 1 && divisor == 1)
     return flat[0];
   if (upToOrder)
@@ -146,35 +170,59 @@ Slice Terms::sum(int64_t dtype, int64_t arithmetic, int64_t divisor, int64_t wid
 Slice Terms::scale(float factor, Slice operand) {
   int32_t bits;
   std::memcpy(&bits, &factor, sizeof(bits));
-  return factor == 1 ? operand : stream(Kind::Scale, bits, 0, 4, {{0, 4, {operand}}});
+  return factor == 1 || operand.term == kZero
+             ? operand
+             : stream(Kind::Scale, bits, 0, 4, {{0, 4, {operand}}});
 }
 
-//===----------------------------------------------------------------------===//
-// Walks
-//===----------------------------------------------------------------------===//
+bool Terms::hasValue(Term term) const {
+  return term != kNone && (kindOf(term) != Kind::Select || words[begins[term] + 19] != kNone);
+}
 
-void Terms::forEachOperand(Term term, const std::function<void(Term)> &body) const {
-  const int64_t *at = &words[begins[term]];
-  int64_t operands = at[3];
-  at += 4;
-  for (; operands > 0; --operands) {
-    const int64_t slices = at[2];
-    at += 3;
-    for (int64_t i = 0; i < slices; ++i, at += 3)
-      body(Term(at[0]));
-  }
+Slice Terms::over(int64_t dtype, int64_t arithmetic, int64_t divisor, Ranks ranks, int64_t width,
+                  Slice operand) {
+  return isZero(operand.term) ? operand
+                              : stream(Kind::Over, dtype << 8 | arithmetic,
+                                       divisor | int64_t(ranks.axes) << 16 | ranks.perNode << 24,
+                                       width, {{0, width, {operand}}});
+}
+
+Slice Terms::select(Slice condition, Slice yes, Slice no) {
+  if (condition.term == kNone || (yes.term == no.term && yes.offset == no.offset))
+    return yes;
+  if (condition.term == kZero)
+    return no;
+  condition.size = 1;
+  return stream(Kind::Select, 0, 0, 1, {{0, 0, {condition}}, {1, 1, {yes}}, {2, 1, {no}}});
+}
+
+Slice Terms::under(Slice condition, Slice value) const {
+  const int64_t *encoded = &words[begins[value.term]];
+  if (value.term == kNone || encoded[0] != int64_t(Kind::Select) ||
+      Term(encoded[7]) != condition.term || encoded[8] != condition.offset)
+    return value;
+  Slice yes = Slice{Term(encoded[13]), encoded[14], 0}.from(value.offset);
+  yes.size = value.size;
+  return yes;
 }
 
 std::vector<Term> Terms::operandsOf(Term term) const {
   std::vector<Term> found;
-  forEachOperand(term, [&](Term operand) { found.push_back(operand); });
+  const int64_t *at = &words[begins[term]];
+  int64_t operands = at[3];
+  for (at += 4; operands > 0; --operands) {
+    const int64_t slices = at[2];
+    at += 3;
+    for (int64_t i = 0; i < slices; ++i, at += 3)
+      found.push_back(Term(at[0]));
+  }
   return found;
 }
 
-/// A term with other operands. Sums are made again, as their operands may be in another order then.
-Term Terms::renameOperands(Term term, const Renaming &renamed) {
-  std::vector<int64_t> encoded(&words[begins[term]],
-                               &words[begins[term]] + (begins[term + 1] - begins[term]));
+/// Sums are made again, as their operands may be in another order then.
+Term Terms::rebuild(Term term, const std::unordered_map<Term, Term> &replaced) {
+  std::vector<int64_t> encoded(words.begin() + int64_t(begins[term]),
+                               words.begin() + int64_t(begins[term + 1]));
   Slices slices;
   size_t at = 4, width = 0;
   for (int64_t operands = encoded[3]; operands > 0; --operands) {
@@ -182,7 +230,7 @@ Term Terms::renameOperands(Term term, const Renaming &renamed) {
     width = size_t(encoded[at + 1]);
     at += 3;
     for (int64_t i = 0; i < count; ++i, at += 3) {
-      encoded[at] = renamed.at(Term(encoded[at]));
+      encoded[at] = replaced.at(Term(encoded[at]));
       slices.push_back({Term(encoded[at]), encoded[at + 1], 0});
     }
   }
@@ -191,30 +239,30 @@ Term Terms::renameOperands(Term term, const Renaming &renamed) {
   return intern(encoded);
 }
 
-Term Terms::rename(Term root, const std::string &from, const std::string &to, Renaming &renamed) {
+/// A sum over the axis does not depend on it, and is left as it is.
+Term Terms::at(Term root, int axis, int64_t coordinate) {
+  std::unordered_map<Term, Term> &known = instances[{axis, coordinate}];
   std::vector<Term> work{root};
   while (!work.empty()) {
     const Term term = work.back();
-    if (renamed.count(term)) {
+    if (known.count(term)) {
       work.pop_back();
-      continue;
+    } else if (!(axes[term] >> axis & 1)) {
+      known[term] = term;
+    } else if (kindOf(term) == Kind::Leaf) {
+      known[term] =
+          leaf(nameOf(term) + ", axis " + std::to_string(axis) + ": " + std::to_string(coordinate),
+               axes[term] & ~(1u << axis));
+    } else {
+      const size_t before = work.size();
+      for (Term operand : operandsOf(term))
+        if (!known.count(operand))
+          work.push_back(operand);
+      if (work.size() == before)
+        known[term] = rebuild(term, known);
     }
-    if (kindOf(term) == Kind::Leaf) {
-      const std::string name = nameOf(term);
-      const size_t rest = name.size() - std::min(name.size(), from.size());
-      renamed[term] =
-          name.compare(rest, from.size(), from) == 0 ? leaf(name.substr(0, rest) + to) : term;
-      continue;
-    }
-    const size_t before = work.size();
-    forEachOperand(term, [&](Term operand) {
-      if (!renamed.count(operand))
-        work.push_back(operand);
-    });
-    if (work.size() == before)
-      renamed[term] = renameOperands(term, renamed);
   }
-  return renamed.at(root);
+  return known.at(root);
 }
 
 std::set<Term> Terms::leavesOf(const std::vector<Term> &roots) const {
@@ -229,21 +277,19 @@ std::set<Term> Terms::leavesOf(const std::vector<Term> &roots) const {
     seen[term] = true;
     if (kindOf(term) == Kind::Leaf)
       leaves.insert(term);
-    forEachOperand(term, [&](Term operand) { work.push_back(operand); });
+    for (Term operand : operandsOf(term))
+      work.push_back(operand);
   }
   return leaves;
 }
 
 std::pair<Term, Term> Terms::difference(Term found, Term expected) const {
-  while (found != 0 && expected != 0) {
+  while (found != kNone && expected != kNone) {
     const std::vector<Term> some = operandsOf(found), others = operandsOf(expected);
-    auto header = [&](Term term) {
-      return std::vector(&words[begins[term]], &words[begins[term]] + 4);
-    };
-    if (header(found) != header(expected) || some.size() != others.size())
-      break;
-    auto [it, other] = std::mismatch(some.begin(), some.end(), others.begin());
-    if (it == some.end())
+    auto [it, other] = std::mismatch(some.begin(), some.end(), others.begin(), others.end());
+    const int64_t *header = &words[begins[found]];
+    if (!std::equal(header, header + 4, &words[begins[expected]]) || it == some.end() ||
+        other == others.end())
       break;
     found = *it;
     expected = *other;
@@ -251,53 +297,44 @@ std::pair<Term, Term> Terms::difference(Term found, Term expected) const {
   return {found, expected};
 }
 
-/// Names of constants contain their bytes.
-static std::string printable(const std::string &name) {
-  std::string text;
-  for (char byte : name.substr(0, 100)) {
-    char code[8];
-    std::snprintf(code, sizeof(code), byte >= ' ' && byte <= '~' ? "%c" : "\\x%02x",
-                  byte >= ' ' && byte <= '~' ? byte : uint8_t(byte));
-    text += code;
-  }
-  return text + (name.size() > 100 ? ".." : "");
-}
-
 std::string Terms::describe(Term term, const std::function<std::string(int64_t)> &kernelName,
                             int depth) const {
-  if (term == 0)
+  if (term == kNone)
     return "no value";
   const int64_t *encoded = &words[begins[term]];
+  const std::vector<Term> operands = operandsOf(term);
+  const int32_t bits = int32_t(encoded[1]);
+  float factor;
+  std::memcpy(&factor, &bits, sizeof(factor));
   std::string text;
   switch (Kind(encoded[0])) {
-  case Kind::Leaf:
-    return printable(nameOf(term));
+  case Kind::Leaf: // the name of a constant has its bytes
+    return nameOf(term).starts_with("constant ")
+               ? "a constant of " + std::to_string(nameOf(term).size() - 9) + " bytes"
+               : nameOf(term);
   case Kind::Result:
-    return "argument " + std::to_string(encoded[1]) + " of " +
-           describe(operandsOf(term)[0], kernelName, depth);
-  case Kind::Call:
-    text = kernelName(encoded[1]);
-    break;
+    text = "argument " + std::to_string(encoded[1]) + " of ";
+    return text + describe(operands[0], kernelName, depth);
   case Kind::Element:
-    text = "argument " + std::to_string(encoded[2]) + " of " + kernelName(encoded[1]);
+    text = "argument " + std::to_string(encoded[2]) + " of ";
+    [[fallthrough]];
+  case Kind::Call:
+    text += kernelName(encoded[1]);
     break;
-  case Kind::Sum:
-    text = encoded[2] == 1 ? "sum" : "mean over " + std::to_string(encoded[2]);
-    break;
-  case Kind::Scale: {
-    float factor;
-    const int32_t bits = int32_t(encoded[1]);
-    std::memcpy(&factor, &bits, sizeof(factor));
+  case Kind::Scale:
     text = std::to_string(factor) + " times";
+    break;
+  case Kind::Select:
+    text = "if";
+    break;
+  default:
+    text = (encoded[2] & 0xffff) == 1 ? "sum" : "mean";
+    text += Kind(encoded[0]) == Kind::Over ? " over ranks" : "";
   }
-  }
-  if (depth == 0)
-    return text + "(..)";
   std::string list;
-  for (Term operand : operandsOf(term))
-    if (list.size() < 400)
-      list += (list.empty() ? "" : ", ") + describe(operand, kernelName, depth - 1);
-  return text + "(" + list + ")";
+  for (size_t i = 0; i < operands.size() && depth > 0 && list.size() < 400; ++i)
+    list += (i == 0 ? "" : ", ") + describe(operands[i], kernelName, depth - 1);
+  return text + "(" + (depth > 0 ? list : "..") + ")";
 }
 
 } // namespace zero::check

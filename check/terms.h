@@ -3,6 +3,7 @@
 // bytes if they have the same term and offset. A term of an element-wise function or of a sum has
 // all elements that its operands have: element e of the term reads element e + delta of an operand.
 // So each slice of a bucket has the term that the entire bucket has.
+// A term is a function of a rank's coordinates, so ranks that compute the same have the same term.
 //===----------------------------------------------------------------------===//
 
 #ifndef CHECK_TERMS_H
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -17,8 +19,11 @@
 
 namespace zero::check {
 
-/// 0: no value, as in bytes that were never written.
 using Term = uint32_t;
+constexpr Term kNone = 0;      ///< no value, as in bytes that were never written
+constexpr Term kZero = 1;      ///< bytes that are all 0
+constexpr Term kMinusZero = 2; ///< float32 that are all -0
+inline bool isZero(Term term) { return term == kZero || term == kMinusZero; }
 
 enum class Kind : int64_t {
   Leaf,    ///< a named value: a state, an input, a constant
@@ -27,17 +32,22 @@ enum class Kind : int64_t {
   Element, ///< what an element-wise kernel leaves in one of its arguments
   Sum,     ///< of operands in order, rounded in one type and divided by a number
   Scale,   ///< the operand times a float32
+  Over,    ///< the sum of the operand over ranks that differ along some axes only
+  Select,  ///< the second operand if the byte of the first is 1, else the third
 };
 
 /// Bytes [offset, offset + size) of a term.
 struct Slice {
   Term term = 0;
   int64_t offset = 0, size = 0;
+  bool operator==(const Slice &) const = default;
+  /// This from byte `by` on. All bytes of no value or of zeros are alike.
+  Slice from(int64_t by) const { return {term, term > kMinusZero ? offset + by : 0, size - by}; }
 };
 using Slices = std::vector<Slice>;
 
 /// An argument of a call: all bytes that it reads; or, of an element-wise function, `width` bytes
-/// for each element, from the offset of the only slice on.
+/// for each element, from the offset of the only slice on. Several slices are of a single element.
 struct Operand {
   int64_t argument = 0, width = 0;
   Slices slices;
@@ -46,12 +56,12 @@ struct Operand {
 class Terms {
 public:
   /// With `upToOrder`, sums of the same operands in another order are equal.
-  explicit Terms(bool upToOrder) : upToOrder(upToOrder) {
-    begins = {0, 0};
-    hashes = {0};
-  }
+  explicit Terms(bool upToOrder);
 
-  Term leaf(const std::string &name);
+  /// A leaf that depends on the coordinates along `axes`, a set of bits.
+  Term leaf(const std::string &name, uint32_t axes = 0);
+  /// The value of a constant with these bytes.
+  Term constant(const std::string &bytes);
   Term call(int64_t kernel, int64_t iterations, const std::vector<Operand> &operands);
   Term result(Term call, int64_t argument);
   /// The first byte of what an element-wise function gives for operands that begin at their slices.
@@ -61,15 +71,27 @@ public:
   Slice sum(int64_t dtype, int64_t arithmetic, int64_t divisor, int64_t width,
             const Slices &operands);
   Slice scale(float factor, Slice operand);
+  /// How ranks are added: over `axes` in order, those of a node first if `perNode` of them are one.
+  struct Ranks {
+    uint32_t axes = 0;
+    int64_t perNode = 0;
+  };
+  Slice over(int64_t dtype, int64_t arithmetic, int64_t divisor, Ranks ranks, int64_t width,
+             Slice operand);
+  /// `yes` where the byte `condition` is 1, else `no`.
+  Slice select(Slice condition, Slice yes, Slice no);
+  /// `value`, or if that is selected by `condition` what it is when that is 1.
+  Slice under(Slice condition, Slice value) const;
 
-  using Renaming = std::unordered_map<Term, Term>;
-  /// `root` with leaves whose names end in `from` replaced by those that end in `to`. `renamed` has
-  /// what is known of operands, and stays valid for the same names.
-  Term rename(Term root, const std::string &from, const std::string &to, Renaming &renamed);
+  /// `root` on the ranks whose coordinate along `axis` is `coordinate`.
+  Term at(Term root, int axis, int64_t coordinate);
+  /// The axes along which the coordinates of a rank matter, a set of bits.
+  uint32_t axesOf(Term term) const { return axes[term]; }
+
+  /// Whether the bytes of `term` have a value, whatever a condition decides.
+  bool hasValue(Term term) const;
 
   Kind kindOf(Term term) const { return Kind(words[begins[term]]); }
-  /// Calls body(term) for each operand.
-  void forEachOperand(Term term, const std::function<void(Term)> &body) const;
   /// The leaves that each of `terms` depends on.
   std::set<Term> leavesOf(const std::vector<Term> &terms) const;
   const std::string &nameOf(Term leaf) const { return names[size_t(words[begins[leaf] + 1])]; }
@@ -79,6 +101,7 @@ public:
   /// Where `found` first differs from `expected`: the innermost pair of different operands.
   std::pair<Term, Term> difference(Term found, Term expected) const;
   bool isUpToOrder() const { return upToOrder; }
+  bool addsZeros = false; ///< whether a sum had an operand of zeros
   size_t size() const { return begins.size() - 2; }
 
 private:
@@ -88,15 +111,18 @@ private:
   Slice stream(Kind kind, int64_t a, int64_t b, int64_t width, std::vector<Operand> operands);
   void flatten(int64_t dtype, Slice operand, int64_t width, bool all, Slices &into) const;
   std::vector<Term> operandsOf(Term term) const;
-  Term renameOperands(Term term, const Renaming &renamed);
+  /// `term` with operands replaced.
+  Term rebuild(Term term, const std::unordered_map<Term, Term> &replaced);
 
   bool upToOrder;
   std::vector<int64_t> words;
   std::vector<size_t> begins;   ///< of each term in `words`; one more at the end
   std::vector<uint64_t> hashes; ///< of each term
+  std::vector<uint8_t> axes;    ///< of each term
   std::vector<Term> table;      ///< terms by their hash, each in the first place that was free
   std::vector<std::string> names;
   std::unordered_map<std::string, int64_t> nameNumbers;
+  std::map<std::pair<int, int64_t>, std::unordered_map<Term, Term>> instances; ///< by axis
 };
 
 } // namespace zero::check

@@ -7,37 +7,33 @@
 #include <string>
 #include <vector>
 
-static constexpr char kHelp[] =
-    "usage: zero-check REFERENCE.zexe PROGRAM.zexe [--up-to-order]\n"
-    "\n"
-    "Proves that a step of PROGRAM changes parameters and states as REFERENCE does, with "
-    "gradients\n"
-    "averaged over ranks and micro-batches, and that its loss is the mean. REFERENCE is compiled "
-    "from\n"
-    "the same model for one rank and one micro-batch, at stage 0 without offloading.\n"
-    "Prints the rules that the proof uses. Exits with 1 and says why if there is none.\n"
-    "\n"
-    "  --up-to-order  sums may have any order; else equal order, and so equal bits, is proven\n"
-    "\n"
-    "Kernels that add gradients are run on samples, in a child process: check only what you "
-    "compiled\n"
-    "yourself.\n";
+static constexpr char kHelp[] = R"(usage: zero-check REFERENCE.zexe PROGRAM.zexe [--up-to-order]
+
+Proves that a step of PROGRAM changes parameters and states as REFERENCE does, with gradients
+averaged over ranks and micro-batches, and that its loss is the mean. REFERENCE is compiled from the
+same model for one rank and one micro-batch, at stage 0 without offloading.
+Prints the rules that the proof uses. Exits with 1 and says why if there is none.
+
+  --up-to-order  sums may have any order; else equal order, and so equal bits, is proven
+
+Element-wise kernels are run on samples, in a child process: check only what you compiled yourself.
+)";
 
 int main(int argc, char **argv) {
   std::vector<std::string> files;
   bool upToOrder = false, help = false, bad = false;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    upToOrder |= argument == "--up-to-order";
-    help |= argument == "--help";
     if (argument == "--version") {
       std::puts("zero-check " ZERO_VERSION);
       return 0;
     }
+    upToOrder |= argument == "--up-to-order";
+    help |= argument == "--help";
     if (argument.rfind("--", 0) != 0)
       files.push_back(argument);
-    else
-      bad |= argument != "--up-to-order" && argument != "--help";
+    else if (argument != "--up-to-order")
+      bad = true;
   }
   if (help || bad || files.size() != 2) {
     std::fputs(kHelp, help ? stdout : stderr);

@@ -14,4 +14,9 @@ lit=$(sed -n 's/^ZERO_LIT:[A-Z]*=//p' "$build/CMakeCache.txt")
 "${lit:?not in $build/CMakeCache.txt: run cmake --build $build}" --verbose --no-progress-bar --workers "$(scripts/jobs.sh)" \
   --param build="$build" --param full="${2:-}" --output "$results" test
 
-exec /usr/bin/python3 scripts/count-results.py "$results"
+# A second opinion on the executables that the tests have left.
+PATH=$(realpath "$build")/bin:$PATH PYTHONPATH=test/support PYTHONDONTWRITEBYTECODE=1 \
+  .deps/venv/bin/python test/check/check_built.py "$build/test" "$(scripts/jobs.sh)"
+unproven=$?
+
+/usr/bin/python3 scripts/count-results.py "$results" && exit "$unproven"
