@@ -137,6 +137,7 @@ const Known kKnown[] = {
     {kGradientStartAttr, OnBody, isKind<DenseI64ArrayAttr>, "an array of i64"},
     {kDirectionAttr, OnBody, kList, "a list"},
     {kTensorStepAttr, OnBody, kList, "a list"},
+    {kOverRanksAttr, OnBody, kUnit, "no value"},
     {kReplicatedAttr, OnBody, kIntegers, "integers"},
     {kOffsetsAttr, OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.

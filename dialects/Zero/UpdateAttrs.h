@@ -20,6 +20,10 @@ inline constexpr llvm::StringLiteral kDirectionAttr = "zero.direction";
 /// gradient, its first operand. The attribute has the kernels of kDirectionAttr.
 inline constexpr llvm::StringLiteral kTensorStepAttr = "zero.tensor_step";
 
+/// On a launch before partition of a list with itself: its kernel combines two lists element by
+/// element into the first one, in any order. `partition` combines those of all data-parallel ranks.
+inline constexpr llvm::StringLiteral kOverRanksAttr = "zero.over_ranks";
+
 /// On a parameter that an optimizer of matrices or of whole tensors updates: the data-parallel
 /// rank, by the number of its slice, that computes the step. Without it every rank does.
 inline constexpr llvm::StringLiteral kOwnerAttr = "zero.owner";

@@ -8,6 +8,7 @@
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "runtime/format/limits.h"
 #include "runtime/support/adapter_names.h"
 #include "zero/Analysis/ConstantNames.h"
@@ -152,8 +153,9 @@ private:
     StringRef of = modelName(parameter);
     std::string suffix = state.getSuffix();
     std::string name = state.getSlot() ? state.getSymName().str() : (of + suffix).str();
-    proto::Tensor *tensor = addTensor(state, state.getTensorType(), roleOf(state.getRole()), name,
-                                      partOf(parameter), shardOf(parameter));
+    proto::Tensor *tensor =
+        addTensor(state, state.getTensorType(), roleOf(state.getRole()), name, partOf(parameter),
+                  state->hasAttr(kWholeAttr) ? ShardAttr() : shardOf(parameter));
     tensor->set_of(of.str());
     tensor->set_master(suffix == ("." + kMasterSuffix).str());
     if (BlocksAttr blocks = state.getBlocksAttr())

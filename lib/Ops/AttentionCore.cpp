@@ -29,6 +29,8 @@
 
 #include "mlir/IR/Remarks.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace zero {
@@ -150,16 +152,22 @@ SmallVector<Value> storedNodes(NodeBuilder &builder, std::array<Value, 3> heads,
   return form.packed ? SmallVector<Value>{concatNode(builder, stored, 2)} : stored;
 }
 
-/// The softmax of the masked scores of `query` and `key`.
-static Value weightsNode(NodeBuilder &builder, onnx::NodeOp node, Value query, Value key,
+/// The softmax of `scores` with the masks of `node`.
+static Value softmaxNode(NodeBuilder &builder, onnx::NodeOp node, Value scores,
                          const AttentionForm &form) {
   NamedAttrList attrs(node.getAttrs());
   attrs.erase(kRowsFirst);
   attrs.erase(kPackedHeads);
-  SmallVector<Value> operands{scoresNode(builder, query, key)};
+  SmallVector<Value> operands{scores};
   llvm::append_range(operands, node.getInputs().drop_front(form.padding));
   Type type = operands[0].getType();
   return builder.create(own::MaskedSoftmax, type, operands, attrs.getAttrs()).getResult(0);
+}
+
+/// The softmax of the masked scores of `query` and `key`.
+static Value weightsNode(NodeBuilder &builder, onnx::NodeOp node, Value query, Value key,
+                         const AttentionForm &form) {
+  return softmaxNode(builder, node, scoresNode(builder, query, key), form);
 }
 
 /// The gradient of scores scaled by `scale`, for the gradient `dy` of the mixed rows.
@@ -254,6 +262,40 @@ Value expandAttention(NodeBuilder &builder, onnx::NodeOp node) {
   auto [query, key, value] = ops::headsNodes(builder, node, form);
   Value weights = ops::weightsNode(builder, node, query, key, form);
   return ops::headsNode(builder, ops::mixNode(builder, weights, value), form.result);
+}
+
+Value largestScores(NodeBuilder &builder, onnx::NodeOp node) {
+  AttentionForm form(node);
+  auto [query, key, value] = ops::headsNodes(builder, node, form);
+  Value scores = ops::scoresNode(builder, query, key);
+  Value weights = ops::softmaxNode(builder, node, scores, form);
+  Type f32 = builder.getBuilder().getF32Type();
+  auto type = RankedTensorType::get({}, f32);
+  scores = builder.cast(scores, f32);
+  // The largest score of a row has a weight, which no rounding makes 0.
+  Value seen = builder.binary(op::Greater, builder.cast(weights, f32), builder.scalar(0, type));
+  Value hidden = builder.scalar(-std::numeric_limits<double>::infinity(), type);
+  Value largest = builder
+                      .create(op::ReduceMax, type.clone(ArrayRef<int64_t>(form.query.heads)),
+                              {builder.where(seen, scores, hidden), builder.indices({0, 2, 3})},
+                              builder.attr("keepdims", int64_t(0)))
+                      .getResult(0);
+  return builder.mul(largest, builder.scalar(node.getFloat("scale", 1), type));
+}
+
+std::pair<Value, Value> limitScores(NodeBuilder &nodes, Value scores, int64_t keys, double limit) {
+  auto type = tensorType(scores);
+  Value most = nodes.scalar(limit, type), one = nodes.scalar(1, type);
+  Value factors =
+      nodes.where(nodes.binary(op::Greater, scores, most), nodes.div(most, scores), one);
+  factors = nodes.reshape(factors, {keys, type.getNumElements() / keys});
+  Value least = nodes
+                    .create(op::ReduceMin, type.clone({keys, int64_t(1)}),
+                            {factors, nodes.indices({1})}, nodes.attr("keepdims", int64_t(1)))
+                    .getResult(0);
+  Value root = nodes.unary(op::Sqrt, least);
+  return {nodes.reshape(nodes.div(factors, root), {type.getNumElements()}),
+          nodes.reshape(root, {keys})};
 }
 
 SmallVector<Value> expandAttentionGrad(NodeBuilder &builder, onnx::NodeOp node) {

@@ -84,29 +84,31 @@ static Value splitRanks(NodeBuilder &builder, Value value, int64_t dim, int64_t 
   return builder.reshape(value, shape);
 }
 
-static Value gatherOnce(NodeBuilder &builder, Value value, int64_t dim, const AxisRanks &ranks,
-                        HeldGradient gradient) {
+ops::Cut cutFrom(ShardAttr shard) {
+  return {shard.getDim(), SmallVector<int64_t>(shard.getParts())};
+}
+
+/// [ranks, ..] of shards as the whole tensor. One of several parts is joined part by part.
+static Value joinShards(NodeBuilder &builder, Value gathered, const ops::Cut &cut) {
+  if (cut.parts.empty())
+    return mergeRanks(builder, gathered, cut.dim);
+  const int64_t ranks = tensorType(gathered).getDimSize(0);
+  auto sizes = llvm::map_to_vector(cut.parts, [&](int64_t part) { return part / ranks; });
+  SmallVector<Value> whole;
+  for (Value part : splitNode(builder, gathered, sizes, cut.dim + 1))
+    whole.push_back(mergeRanks(builder, part, cut.dim));
+  return concatNode(builder, whole, cut.dim);
+}
+
+Value gatherShards(NodeBuilder &builder, Value value, const ops::Cut &cut, const AxisRanks &ranks,
+                   HeldGradient gradient) {
   SmallVector<int64_t> shape(tensorType(value).getShape());
   shape.insert(shape.begin(), ranks.count);
   SmallVector<NamedAttribute> attrs = attributesOf(builder, ranks);
   attrs.push_back(builder.attr(kHeld, int64_t(gradient == HeldGradient::Whole)));
   Value all =
       builder.create(own::AxisGather, tensorType(value).clone(shape), value, attrs).getResult(0);
-  return mergeRanks(builder, all, dim);
-}
-
-/// A shard of several parts is gathered part by part.
-Value gatherShards(NodeBuilder &builder, Value value, const ops::Cut &cut, const AxisRanks &ranks,
-                   HeldGradient gradient) {
-  if (cut.parts.empty())
-    return gatherOnce(builder, value, cut.dim, ranks, gradient);
-  SmallVector<int64_t> sizes;
-  for (int64_t part : cut.parts)
-    sizes.push_back(part / ranks.count);
-  SmallVector<Value> whole;
-  for (Value part : splitNode(builder, value, sizes, cut.dim))
-    whole.push_back(gatherOnce(builder, part, cut.dim, ranks, gradient));
-  return concatNode(builder, whole, cut.dim);
+  return joinShards(builder, all, cut);
 }
 
 Value takeShard(NodeBuilder &builder, Value value, const ops::Cut &cut, const AxisRanks &ranks) {

@@ -440,7 +440,9 @@ void registerGather() {
                              .computing(Function::Lookup)
                              .evaluatedBy({.whole = evaluateGather})));
   registerAnySign(gather({own::GatherRows, 1, 1, Kind::Other, lowerGatherRows, rowsGradient}));
-  registerOp(gather({own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}));
+  registerOp(
+      gather(OpDef{own::GatherShard, 1, 1, Kind::Other, lowerGatherShard, shardGradient}.computing(
+          Function::Lookup)));
   OpDef sums{own::GatherGrad, 1, 1, Kind::Other, lowerGatherGrad, sumsGradient};
   sums.narrow = Narrow::Own;
   registerOp(sums.dividedBy(gatherGradFactors).writtenBy(gatherGradPlainly));

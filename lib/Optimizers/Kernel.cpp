@@ -116,6 +116,11 @@ Value Formula::select(Value condition, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, condition, a, b);
 }
 
+Value Formula::isZero(Value a) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, a,
+                               constant(0, a.getType()));
+}
+
 Value Formula::isOnDiagonal(unsigned rank) {
   Value row = linalg::IndexOp::create(builder, loc, rank - 2);
   Value column = linalg::IndexOp::create(builder, loc, rank - 1);

@@ -103,6 +103,29 @@ func::FuncOp buildTensorKernel(ModuleOp module, const Optimizer &optimizer, cons
   return kernel;
 }
 
+func::FuncOp buildScaledStepKernel(ModuleOp module, const Optimizer &optimizer,
+                                   RankedTensorType parameter, unsigned dim, StringRef name) {
+  Type f32 = Float32Type::get(module.getContext());
+  RankedTensorType step = parameter.clone(f32);
+  SmallVector<Type> types{step, parameter, step.clone(ArrayRef(step.getDimSize(dim)))};
+  types.append(optimizer.numScalars(), RankedTensorType::get({}, f32));
+  func::FuncOp kernel = startKernel(module, name, types, step);
+  Location loc = kernel.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  ValueRange arguments = kernel.getArguments();
+  Formula outside(builder, loc);
+  auto scalars = llvm::map_to_vector(arguments.drop_front(3),
+                                     [&](Value value) { return outside.element(value); });
+  const SmallVector<unsigned> all = allDims(arguments[0]);
+  Value scaled = mapTensors(
+      builder, loc, {{arguments[0], all}, {arguments[1], all}, {arguments[2], {dim}}}, step,
+      [&](Formula &f, ValueRange values) {
+        return optimizer.buildScaledStep(f, f.cast(values[1], f32), values[0], values[2], scalars);
+      });
+  func::ReturnOp::create(builder, loc, scaled);
+  return kernel;
+}
+
 double countOperations(func::FuncOp kernel) {
   double operations = 0;
   kernel.walk([&](linalg::GenericOp loops) {

@@ -120,6 +120,8 @@ static void printAxisVolume(StringRef axis, const AxisVolume &volume, int64_t ra
     os << ", gathered again " << volume.regathered;
   if (volume.saved)
     os << ", saved activations " << volume.saved;
+  if (volume.update)
+    os << ", update " << volume.update;
   os << "\n";
 }
 

@@ -113,6 +113,16 @@ static bool joinsSaved(CollectiveOpInterface op) {
          op.getSource().getDefiningOp<TransferOp>() != nullptr;
 }
 
+/// Whether `op` gathers what launches of whole matrices or tensors compute steps from.
+static bool gathersDirections(CollectiveOpInterface op) {
+  Value source = op.getSource();
+  for (auto gather = dyn_cast<AllGatherOp>(op.getOperation()); gather;
+       gather = source.getDefiningOp<AllGatherOp>())
+    source = throughReshapes(throughTransfers(gather.getShard()));
+  auto launch = source.getDefiningOp<LaunchOp>();
+  return launch && launch.getUpdates();
+}
+
 /// Counts the exchanges of activations along `axis`.
 static AxisVolume countAxisVolume(const Storage &storage, StringRef axis, int64_t microBatches) {
   const Mesh mesh(storage.getStep()->getParentOfType<ModuleOp>());
@@ -125,6 +135,7 @@ static AxisVolume countAxisVolume(const Storage &storage, StringRef axis, int64_
     int64_t &sum = storage.forwardOps().contains(op)                           ? volume.forward
                    : isa_and_nonnull<IntegerAttr>(op->getAttr(kRecomputeAttr)) ? volume.again
                    : op->hasAttr(kRecomputeAttr)                               ? volume.regathered
+                   : gathersDirections(op)                                     ? volume.update
                    : joinsSaved(op)                                            ? volume.saved
                                                                                : volume.backward;
     sum += op.getWholeType().getNumElements() * (isWhole ? 2 : 1) *

@@ -76,6 +76,7 @@ static void writeAxisVolume(llvm::json::OStream &json, StringRef name,
     json.attribute("recomputed", volume->again);
     json.attribute("gathered_again", volume->regathered);
     json.attribute("saved", volume->saved);
+    json.attribute("update", volume->update);
     json.attribute("total", volume->total());
   });
 }

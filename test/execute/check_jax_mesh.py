@@ -119,8 +119,8 @@ def check_processes(checks, program, own):
 def check_errors(checks, program):
     for words, *flags in (("expected a number of ranks that divides dimension", "--mesh=tensor=3"),
                           ("expected a batch that 3 ranks", "--ranks=3"),
-                          ("the program's --mesh=data=2,tensor=2: expected another optimizer",
-                           "--optimizer=adafactor"),
+                          ("the program's --mesh=data=2,tensor=2, which does not tile",
+                           "--tile-params-over=1MB"),
                           ("a divisor of 4 ranks", "--ranks-per-node=3")):
         roles = [flag for flag in program.flags if "roles" in flag]
         check_refused(checks, flags[0], [words], "zeroc", program.path, *roles, *flags, "-o",

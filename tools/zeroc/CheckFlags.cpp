@@ -188,11 +188,6 @@ void Checker::checkMesh() {
   const std::string sharded = keyOf("mesh") + "=" + phases.shard.mesh.getValue();
   if (phases.differentiate.tileParamsOver.getValue() != 0)
     expectAbsent("tile-params-over", sharded + ", which does not tile what it shards");
-  std::string wrong;
-  const auto optimizer = createOptimizer(phases.step.optimizerOptions(), wrong);
-  if (optimizer && (optimizer->isOfTensors() || optimizer->isOfMatrices()))
-    fail(sharded + ": expected another optimizer than " + phases.step.optimizer.getValue() +
-         ", which updates whole tensors");
 }
 
 void Checker::checkPlan() {

@@ -60,6 +60,17 @@ std::string whyNotAcross(onnx::NodeOp attention);
 /// values.
 mlir::Value expandAttention(NodeBuilder &builder, onnx::NodeOp node);
 
+/// The largest score of each head of `node`, a zero::Attention, of the keys that its queries see:
+/// scaled, but without what a mask adds; f32.
+mlir::Value largestScores(NodeBuilder &builder, onnx::NodeOp node);
+
+/// The factors of the queries of each head, and of each of `keys` heads that share keys, which
+/// multiply the scores of a head by `limit` over its one of `scores` if that is larger. With g this
+/// quotient, or 1, and m the least g of the heads that share keys, these are multiplied by the root
+/// of m, and queries by g over the root of m.
+std::pair<mlir::Value, mlir::Value> limitScores(NodeBuilder &nodes, mlir::Value scores,
+                                                int64_t keys, double limit);
+
 /// Expands `node`, a zero::AttentionGrad, into products of the weights, computed again, and their
 /// gradient; returns the gradients of queries, keys and values, or of the packed tensor.
 llvm::SmallVector<mlir::Value> expandAttentionGrad(NodeBuilder &builder, onnx::NodeOp node);

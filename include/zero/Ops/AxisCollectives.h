@@ -3,6 +3,7 @@
 #ifndef ZERO_OPS_AXISCOLLECTIVES_H
 #define ZERO_OPS_AXISCOLLECTIVES_H
 
+#include "dialects/Zero/Zero.h"
 #include "zero/Ops/NodeBuilder.h"
 #include "zero/Ops/Sharding.h"
 
@@ -25,7 +26,10 @@ enum class HeldGradient {
 mlir::Value enterShards(NodeBuilder &builder, mlir::Value value, const AxisRanks &ranks);
 /// The sum over ranks of `value`; its gradient is that of the sum.
 mlir::Value sumOverAxis(NodeBuilder &builder, mlir::Value value, const AxisRanks &ranks);
-/// The whole tensor of which each rank has the shard `value`.
+/// The cut of the shard of a parameter.
+ops::Cut cutFrom(ShardAttr shard);
+/// The whole tensor of which each rank has the shard `value`: the shards are gathered once, and
+/// what follows is local.
 mlir::Value gatherShards(NodeBuilder &builder, mlir::Value value, const ops::Cut &cut,
                          const AxisRanks &ranks, HeldGradient gradient);
 /// The rank's shard of `value`, which all ranks hold.

@@ -61,6 +61,7 @@ public:
   /// `a` as a float of `type`, rounded or extended.
   mlir::Value cast(mlir::Value a, mlir::Type type);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
+  mlir::Value isZero(mlir::Value a);
   /// In a loop over matrices, the last two of `rank` dimensions: whether the element is on the
   /// diagonal.
   mlir::Value isOnDiagonal(unsigned rank);

@@ -48,6 +48,7 @@ struct TensorState {
   llvm::SmallVector<int64_t> shape;
 };
 
+class Formula;
 class MatrixBuilder;
 enum class MatrixOrientation;
 
@@ -122,16 +123,29 @@ public:
   /// optimizer updates larger ones.
   virtual int64_t largestSide() const { return std::numeric_limits<int64_t>::max(); }
   /// For optimizers of matrices: given f32 values states..., gradient, scalars..., appends the next
-  /// states and the direction. The rules of `buildUpdate` hold.
+  /// states and the direction. The rules of `buildUpdate` hold. That of whole tensors, which have
+  /// no such states, is the gradient.
   virtual void buildMatrixDirection(mlir::OpBuilder &builder, mlir::Location loc,
                                     mlir::ValueRange operands,
-                                    llvm::SmallVectorImpl<mlir::Value> &results) const {}
+                                    llvm::SmallVectorImpl<mlir::Value> &results) const {
+    results.push_back(operands.front());
+  }
   /// For optimizers of matrices: given the direction, whose last two dimensions are those of its
   /// matrices, and the values of `tensorStates`, appends the next states and the step, of the shape
   /// of the direction.
   virtual void buildMatrixStep(MatrixBuilder &matrices, mlir::Value direction,
                                mlir::ValueRange states,
                                llvm::SmallVectorImpl<mlir::Value> &results) const {}
+
+  /// For optimizers of matrices: the largest score of attention. Of a head with a larger one, the
+  /// rows of queries and keys are scaled behind the step.
+  virtual double scoreLimit() const { return std::numeric_limits<double>::infinity(); }
+  /// Given f32 values, the step that lets `buildUpdate` make `factor` times the parameter that it
+  /// makes of `parameter` and `step`; `step` itself where no step does. Called with a `scoreLimit`.
+  virtual mlir::Value buildScaledStep(Formula &f, mlir::Value parameter, mlir::Value step,
+                                      mlir::Value factor, mlir::ValueRange scalars) const {
+    return step;
+  }
 
   /// For optimizers of matrices: what users are told of the step of a matrix of `shape`, after its
   /// type; may be empty.
@@ -201,6 +215,12 @@ mlir::func::FuncOp buildDirectionKernel(mlir::ModuleOp module, const Optimizer &
 mlir::func::FuncOp buildTensorKernel(mlir::ModuleOp module, const Optimizer &optimizer,
                                      const UpdateForm &form, llvm::ArrayRef<int64_t> shape,
                                      llvm::StringRef name);
+
+/// Adds the kernel `name` of an optimizer with a `scoreLimit`: (step f32, parameter, factors f32 of
+/// its dimension `dim`, scalars...) -> the step that scales the parameter.
+mlir::func::FuncOp buildScaledStepKernel(mlir::ModuleOp module, const Optimizer &optimizer,
+                                         mlir::RankedTensorType parameter, unsigned dim,
+                                         llvm::StringRef name);
 
 /// The scalar operations of the loops of `kernel`, a kernel of an optimizer of tensors.
 double countOperations(mlir::func::FuncOp kernel);

@@ -68,8 +68,9 @@ struct AxisVolume {
   int64_t again = 0;      ///< by recomputed layers
   int64_t regathered = 0; ///< of tokens, which forward gathered and did not save
   int64_t saved = 0;      ///< saved activations that are divided until backward
+  int64_t update = 0;     ///< of what steps of whole matrices and tensors are computed from
 
-  int64_t total() const { return forward + backward + again + regathered + saved; }
+  int64_t total() const { return forward + backward + again + regathered + saved + update; }
 };
 
 /// How evenly ranks share the steps of matrices, or of whole tensors.

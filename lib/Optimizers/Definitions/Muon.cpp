@@ -10,6 +10,10 @@
 // norm, X, G and b G + c G G. Products sum in f32. The step is scaled by the rows and columns of
 // the matrix as it is stored, or by the outputs and inputs of its products.
 //
+// With --qk-clip=T it is MuonClip (Kimi K2, arXiv 2507.20534, section 2.1): behind the step, the
+// rows of queries and keys of a head whose largest score S is above T are scaled. W becomes f W
+// with the step f O + (f - 1) (1 - lr wd) W / -lr in place of O.
+//
 //===----------------------------------------------------------------------===//
 
 #include "../Optimizers.h"
@@ -41,7 +45,8 @@ public:
         isNesterov(!settings.isOn("no-nesterov")),
         matchesRms(settings.word("muon-scale") == "match_rms_adamw"),
         isOfProducts(settings.word("muon-orientation") == "product"),
-        isRounded(settings.word("ns-precision") == "bf16") {}
+        isRounded(settings.word("ns-precision") == "bf16"),
+        largestScore(settings.number("qk-clip")) {}
 
   SmallVector<ParameterState> states() const override { return {{"momentum_buffer"}}; }
   unsigned numScalars() const override { return 2; }
@@ -83,6 +88,19 @@ public:
     results.push_back(f.fma(minusLr, step, weightDecay == 0 ? weight : f.mul(weight, decay)));
   }
 
+  double scoreLimit() const override {
+    return largestScore > 0 ? largestScore : Optimizer::scoreLimit();
+  }
+
+  /// With a learning rate of 0 no step changes the parameter.
+  Value buildScaledStep(Formula &f, Value parameter, Value step, Value factor,
+                        ValueRange scalars) const override {
+    Value decay = scalars[0], minusLr = scalars[1], one = f.constant(1, step.getType());
+    Value decayed = weightDecay == 0 ? parameter : f.mul(parameter, decay);
+    Value change = f.div(f.mul(f.sub(factor, one), decayed), minusLr);
+    return f.select(f.isZero(minusLr), step, f.fma(factor, step, change));
+  }
+
 private:
   Value normalise(OpBuilder &builder, Location loc, Value matrix) const;
   Value evaluatePolynomial(OpBuilder &builder, Location loc, ValueRange powers, double by) const;
@@ -95,6 +113,7 @@ private:
   unsigned steps;
   SmallVector<double, 3> coefficients;
   bool isNesterov, matchesRms, isOfProducts, isRounded;
+  double largestScore; ///< of attention; 0: any
 };
 
 } // namespace
@@ -265,6 +284,11 @@ void registerMuon() {
              {3.4445, -4.775, 2.0315},
              "a, b and c of their polynomial"},
             {"eps", Range::NotNegative, {1e-7}, "minimum of the norm of a matrix"},
+            {"qk-clip",
+             Range::NotNegative,
+             {0},
+             "largest score of attention: scale queries and keys of heads with larger ones; 0 for "
+             "no limit"},
             weightDecayParameter()},
        .examples = {"--lr=0.02 --weight-decay=0.1"},
        .create = make<Muon>,

@@ -86,10 +86,11 @@ function receivedNote(who, received) {
     "the total without the parts that it already holds.");
 }
 
-/** Activations and their gradients that ranks along the axis tensor exchange. */
+/** Activations, their gradients and what updates need that ranks along the axis tensor exchange. */
 function tensorVolumeTable(volume) {
   const rows = [["forward", volume.forward], ["backward", volume.backward], ["recomputed layers", volume.recomputed],
-    ["gathered again for backward", volume.gathered_again], ["saved activations", volume.saved]]
+    ["gathered again for backward", volume.gathered_again], ["saved activations", volume.saved],
+    ["shards of matrices and tensors for their steps", volume.update]]
     .filter(([, elements]) => elements).map(([name, elements]) => [name, formatCount(elements)]);
   return table([["", ""], ["elements per step", "number"]],
     [...rows, [element("b", "", "total"), element("b", "", formatCount(volume.total))]]);

@@ -4,6 +4,7 @@
 
 #include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
+#include "zero/Analysis/SameSteps.h"
 
 using namespace mlir;
 
@@ -72,6 +73,11 @@ BucketTable::BucketTable(ModuleOp module) : symbols(module) {
     else if (auto write = dyn_cast<WriteOp>(op))
       writes[write.getSymbolAttr().getAttr()] = write;
   });
+  for (Bucket &bucket : table)
+    if (bucket.hasOwners())
+      bucket.haveSameSteps = llvm::all_of(bucket.members, [&](ParameterOp member) {
+        return zero::haveSameSteps(updateOf(bucket.members.front()), updateOf(member));
+      });
 }
 
 ArrayRef<ReadOp> BucketTable::readsOf(ParameterOp parameter) const {

@@ -38,6 +38,7 @@ struct Bucket {
   mlir::Type elementType;
   llvm::SmallVector<ParameterOp> members;
   llvm::SmallVector<BucketState> states; ///< in the order of the update's operands
+  bool haveSameSteps = true; ///< whether launches compute the same steps for all members
   int64_t parameterShards = 1;
   int64_t gradientShards = 1;
   int64_t stateShards = 1;
@@ -53,9 +54,10 @@ struct Bucket {
   bool hasOwners() const {
     return llvm::any_of(members, [](ParameterOp member) { return member->hasAttr(kOwnerAttr); });
   }
-  /// Whether each data-parallel rank's slice is one whole member, of the same type for all ranks.
+  /// Whether each data-parallel rank's slice is one whole member, for all ranks of the same type
+  /// and the same step.
   bool hasEqualSlices(int64_t ranks) const {
-    return int64_t(members.size()) == ranks && ranks > 1 &&
+    return int64_t(members.size()) == ranks && ranks > 1 && haveSameSteps &&
            llvm::all_of(llvm::enumerate(members), [&](auto each) {
              ParameterOp member = each.value();
              return member.getTensorType() == ParameterOp(members.front()).getTensorType() &&

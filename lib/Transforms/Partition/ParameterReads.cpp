@@ -112,6 +112,18 @@ SmallVector<ParameterReads::Users> ParameterReads::groups(const Bucket &bucket) 
   return result;
 }
 
+/// The launches between steps of matrices and updates that read whole members of `bucket`.
+ParameterReads::Users ParameterReads::readersOfSteps(const Bucket &bucket) {
+  Users users;
+  for (ParameterOp member : bucket.members)
+    for (ReadOp read : table.readsOf(member))
+      for (Operation *user : read->getUsers())
+        if (isIn(user, Segment::Epilogue) && isa<LaunchOp>(user))
+          users.push_back(user);
+  llvm::sort(users, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
+  return users;
+}
+
 /// Alone, a rank has all of a bucket, if on another tier.
 static TransferOp bringToDevice(OpBuilder &builder, const Bucket &bucket, Value stored) {
   Tier from = bucket.parameterTier;
@@ -144,14 +156,16 @@ void ParameterReads::gatherFor(const Bucket &bucket, ArrayRef<Operation *> users
                          member.getStartAttr());
   for (Operation *user : users)
     redirect(user, members);
-  if (isIn(users.front(), Segment::Prologue))
+  if (const Segment segment = segmentOf(users.front()); segment != Segment::MicroBatch)
     for (Operation *op = shard.getDefiningOp(); op != users.front(); op = op->getNextNode())
-      setSegment(op, Segment::Prologue);
+      setSegment(op, segment);
 }
 
 void ParameterReads::rewrite(const Bucket &bucket) {
   if (bucket.parameterShards > 1 || bucket.parameterTier != Tier::Device) {
     for (ArrayRef<Operation *> users : groups(bucket))
+      gatherFor(bucket, users);
+    if (Users users = readersOfSteps(bucket); !users.empty())
       gatherFor(bucket, users);
     return;
   }

@@ -27,6 +27,7 @@ private:
   bool isRunApart(mlir::Operation *from, mlir::Operation *to) const;
   llvm::SmallVector<Users> clusters(const Bucket &bucket, bool forward);
   llvm::SmallVector<Users> groups(const Bucket &bucket);
+  Users readersOfSteps(const Bucket &bucket);
   void gatherFor(const Bucket &bucket, llvm::ArrayRef<mlir::Operation *> users);
   void redirect(mlir::Operation *user,
                 const llvm::DenseMap<mlir::StringAttr, mlir::Value> &members);

@@ -54,12 +54,18 @@ public:
   llvm::LogicalResult checkOwners(const Bucket &bucket) const;
 
 private:
-  /// The launch that computes the direction of `parameter` before an optimizer of matrices, or
-  /// null.
+  /// The launch that computes the direction of `parameter` before an optimizer of matrices, or of
+  /// whole tensors of which ranks have shards, or null.
   LaunchOp directionOf(ParameterOp parameter) const;
-  /// That launch, or the one that computes the step of `parameter` from the whole gradient, or
-  /// null.
+  /// The launch that computes the step of `parameter` from the whole gradient, or null.
+  LaunchOp tensorStepOf(ParameterOp parameter) const;
+  /// That launch, or before it the one of the direction, or null.
   LaunchOp launchOf(ParameterOp parameter) const;
+  /// What gathers along tensor the shards that the step of `parameter` is computed from, or null.
+  AllGatherOp shardsOf(ParameterOp parameter) const;
+  mlir::Value gatherLists(mlir::OpBuilder &builder, AllGatherOp like, mlir::Value list);
+  mlir::Value readShards(mlir::OpBuilder &builder, AllGatherOp gather, mlir::Value list,
+                         int64_t start);
   mlir::Value launchDirection(mlir::OpBuilder &builder, const Bucket &bucket, LaunchOp first,
                               mlir::Value gradient);
   /// Passes `list`, the rank's slice of what `launches` need of `bucket`, to them. Returns the
@@ -67,7 +73,7 @@ private:
   mlir::Value computeSteps(const Bucket &bucket, llvm::ArrayRef<LaunchOp> launches,
                            mlir::Value list, llvm::StringRef name, mlir::OpBuilder &builder);
   mlir::Value readTensor(mlir::OpBuilder &builder, ParameterOp member, LaunchOp first,
-                         mlir::Value list, int64_t start) const;
+                         mlir::Value list, int64_t start);
   /// The same if the slice is one tensor: the rank computes its step alone.
   mlir::Value replaceByOwned(const Bucket &bucket, LaunchOp first, mlir::Value slice,
                              mlir::OpBuilder &builder);
@@ -129,6 +135,7 @@ private:
   /// A state of a whole matrix, and the condition under which it is written.
   using WholeState = std::pair<StateOp, mlir::Value>;
   llvm::MapVector<mlir::StringAttr, llvm::SmallVector<WholeState>> wholeStates; ///< by their home
+  llvm::DenseMap<mlir::Value, mlir::Value> listsOfShards; ///< by the rank's own list
   llvm::DenseMap<int64_t, mlir::Value> owns; ///< whether the rank is an owner, by its number
   mlir::Value key; ///< what sums in bf16 are rounded by in this micro-batch; null before the first
   /// One constant of zeros for each element type; the largest gap.

@@ -12,6 +12,10 @@
 // owner,
 //   and a sum over ranks, of which all but one have nothing to add, takes steps to the slices.
 //
+// Where ranks along the axis tensor have shards of a matrix, what launches need of the bucket is
+// gathered along it, too: those of the owner's coordinate along data compute the same step, and
+// each takes its own shard.
+//
 // States of whole matrices are in the owner's slices of their homes, which launches read and write.
 // Without owners, where states are not sharded, every rank computes all steps.
 //
@@ -20,6 +24,7 @@
 #include "PartitionGradients.h"
 
 #include "dialects/Zero/EmittedAttrs.h"
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Step/StepGradients.h"
@@ -47,8 +52,23 @@ static SmallVector<Operation *> usersOf(Value value) {
 LaunchOp GradientPartitioner::launchOf(ParameterOp parameter) const {
   if (LaunchOp direction = directionOf(parameter))
     return direction;
+  return tensorStepOf(parameter);
+}
+
+LaunchOp GradientPartitioner::tensorStepOf(ParameterOp parameter) const {
   LaunchOp launch = stepOf(table.updateOf(parameter));
+  if (launch && shardOf(parameter)) // behind the step, it takes the rank's shard
+    launch = throughReshapes(launch.getInputs().front()).getDefiningOp<LaunchOp>();
   return launch && launch->hasAttr(kTensorStepAttr) ? launch : LaunchOp();
+}
+
+AllGatherOp GradientPartitioner::shardsOf(ParameterOp parameter) const {
+  if (!shardOf(parameter))
+    return {};
+  for (Operation *user : usersOf(directionOf(parameter).getResults().back()))
+    if (auto gather = dyn_cast<AllGatherOp>(user))
+      return gather;
+  return {};
 }
 
 LaunchOp GradientPartitioner::directionOf(ParameterOp parameter) const {
@@ -103,7 +123,9 @@ static void eraseWrites(LaunchOp launch) {
 /// `start`: the launches behind its direction `first`, or `first` itself, which computes its step.
 /// Returns what they read.
 Value GradientPartitioner::readTensor(OpBuilder &builder, ParameterOp member, LaunchOp first,
-                                      Value list, int64_t start) const {
+                                      Value list, int64_t start) {
+  if (AllGatherOp shards = shardsOf(member))
+    return readShards(builder, shards, list, start);
   auto type = cast<RankedTensorType>(list.getType());
   auto view = inEpilogue(MemberOp::create(builder, first.getLoc(),
                                           member.getTensorType().clone(type.getElementType()), list,
@@ -288,7 +310,7 @@ LogicalResult GradientPartitioner::checkOwners(const Bucket &bucket) const {
     if (bucket.stateShards == 1 || !launchOf(member))
       return success();
     auto owner = member->getAttrOfType<IntegerAttr>(kOwnerAttr);
-    if (!owner && !bucket.hasOwners() && !directionOf(member))
+    if (!owner && !bucket.hasOwners() && tensorStepOf(member))
       continue;
     if (!owner || owner.getInt() < 0 || owner.getInt() >= ranks)
       return member.emitOpError() << "expected " << kOwnerAttr << " of 0 to " << ranks - 1

@@ -39,6 +39,7 @@ private:
   void createHomes();
   void resolveMicroMeans();
   void resolveRanks();
+  void combineLists();
   void eraseReplaced();
 
   ModuleOp module;
@@ -155,6 +156,42 @@ void Partitioner::resolveRanks() {
   }
 }
 
+/// The lists of all ranks are halved until one is left. If their number is odd, the one in the
+/// middle is in both halves.
+void Partitioner::combineLists() {
+  for (auto launch : llvm::make_early_inc_range(step.getBody().getOps<LaunchOp>())) {
+    if (!launch->hasAttr(kOverRanksAttr))
+      continue;
+    OpBuilder builder(launch);
+    Location loc = launch.getLoc();
+    Value lists = launch.getInputs().front();
+    auto type = cast<RankedTensorType>(lists.getType());
+    const int64_t size = type.getNumElements();
+    auto typeOf = [&](int64_t number) { return type.clone(ArrayRef<int64_t>(number * size)); };
+    auto take = [&](int64_t first, int64_t number) -> Value {
+      return inEpilogue(MemberOp::create(builder, loc, typeOf(number), lists,
+                                         builder.getI64IntegerAttr(first * size)));
+    };
+    if (ranks > 1) {
+      auto gather = inEpilogue(AllGatherOp::create(builder, loc, typeOf(ranks), lists,
+                                                   mesh.dataGroup(), Value(), /*control=*/true));
+      gather->setAttr(kNameAttr, launch->getAttr(kNameAttr));
+      lists = gather.getResult();
+    }
+    for (int64_t number = ranks; number > 1;) {
+      const int64_t half = llvm::divideCeil(number, 2);
+      auto combined =
+          inEpilogue(LaunchOp::create(builder, loc, TypeRange(typeOf(half)), launch.getKernelAttr(),
+                                      ValueRange{take(0, half), take(number - half, half)}));
+      combined->setAttr(kNameAttr, launch->getAttr(kNameAttr));
+      lists = combined.getResult(0);
+      number = half;
+    }
+    launch.getResult(0).replaceAllUsesWith(lists);
+    launch.erase();
+  }
+}
+
 /// Drops the updates, gradients and reads that buckets replaced.
 void Partitioner::eraseReplaced() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front()))) {
@@ -185,6 +222,7 @@ LogicalResult Partitioner::run() {
   gradients.replaceWholeStates();
   resolveMicroMeans();
   resolveRanks();
+  combineLists();
   eraseReplaced();
   return success();
 }

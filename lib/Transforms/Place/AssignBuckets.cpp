@@ -1,8 +1,10 @@
 //===- AssignBuckets.cpp - assign parameters to buckets -------------------===//
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/ParameterUses.h"
+#include "zero/Analysis/SameSteps.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Planning/Buckets.h"
@@ -35,7 +37,7 @@ public:
     for (Operation &op : step.getBody().front()) {
       positions[&op] = position++;
       if (auto update = dyn_cast<UpdateOp>(op))
-        updates[update.getParameterAttr().getAttr()] = numberOf(update);
+        updates[update.getParameterAttr().getAttr()] = {update, numberOf(update)};
       if (auto gradient = dyn_cast<GradientOp>(op))
         if (LaunchOp direction = directionOf(gradient))
           directions[gradient.getParameterAttr().getAttr()] = direction.getKernelAttr();
@@ -68,17 +70,20 @@ public:
     planning::BucketItem item;
     item.elements = type.getNumElements();
     item.elementBytes = elementBytes(type);
-    item.shape = number(type);
-    uint64_t update = updates.lookup(parameter.getSymNameAttr());
+    item.shape = number({type, shardOf(parameter)}) << 32;
+    const auto [update, way] = updates.lookup(parameter.getSymNameAttr());
     const bool sharded = parameter.getPlacement() && parameter.getPlacement()->isSharded();
     if (auto operations = parameter->getAttrOfType<FloatAttr>(kStepOperationsAttr)) {
       item.isOwnable = true;
       item.operations = operations.getValueAsDouble();
+      item.shape |= wayOfStep(item.shape, update);
     }
     // Where parameters are not gathered it matters not where they are read.
     const bool anyUse = item.isOwnable && !sharded;
-    item.kind = (number(type.getElementType()) << 32 | update) * 8 + sharded * 4 +
-                (readInBackward && !anyUse) * 2 + parameter.getFrozen();
+    // What steps of tensors need of a bucket is gathered along tensor at once.
+    const bool gathersShards = item.isOwnable && shardOf(parameter);
+    item.kind = (number({type.getElementType(), {}}) << 32 | way) * 16 + gathersShards * 8 +
+                sharded * 4 + (readInBackward && !anyUse) * 2 + parameter.getFrozen();
     item.alone = (isUsedFarApart(use) && !anyUse) || partOf(parameter);
     return item;
   }
@@ -98,8 +103,11 @@ private:
     return {};
   }
 
-  /// A number for each type, by first use: reproducible, unlike a pointer.
-  uint64_t number(Type type) { return numbers.try_emplace(type, numbers.size()).first->second; }
+  /// A number for each type, of shards for each way to cut, by first use: reproducible, unlike a
+  /// pointer.
+  uint64_t number(std::pair<Type, Attribute> type) {
+    return numbers.try_emplace(type, numbers.size()).first->second;
+  }
 
   /// A number for each way to update: kernels and scalars.
   uint64_t numberOf(UpdateOp update) {
@@ -109,6 +117,17 @@ private:
     for (Value scalar : update.getScalars())
       key.push_back(scalar.getAsOpaquePointer());
     return waysToUpdate.try_emplace(std::move(key), waysToUpdate.size() + 1).first->second;
+  }
+
+  /// A number for each way to compute the step of a tensor of `shape`.
+  uint64_t wayOfStep(uint64_t shape, UpdateOp update) {
+    SmallVector<UpdateOp> &ways = steps[shape];
+    auto *known = llvm::find_if(ways, [&](UpdateOp way) { return haveSameSteps(way, update); });
+    if (known == ways.end()) {
+      ways.push_back(update);
+      return ways.size() - 1;
+    }
+    return uint64_t(known - ways.begin());
   }
 
   /// Whether another parameter is used for the first time between two forward
@@ -126,9 +145,10 @@ private:
   llvm::MapVector<StringAttr, ParameterUse> uses;
   llvm::DenseMap<Operation *, int64_t> positions;
   SmallVector<int64_t> firstUses; // ascending
-  llvm::DenseMap<Type, uint64_t> numbers;
+  llvm::DenseMap<std::pair<Type, Attribute>, uint64_t> numbers;
   std::map<std::vector<const void *>, uint64_t> waysToUpdate; // only looked up, never walked
-  llvm::DenseMap<StringAttr, uint64_t> updates;
+  llvm::DenseMap<StringAttr, std::pair<UpdateOp, uint64_t>> updates;
+  llvm::DenseMap<uint64_t, SmallVector<UpdateOp>> steps; ///< one of each way, by shape
   /// Of parameters that an optimizer of matrices updates: the kernels of their directions.
   llvm::DenseMap<StringAttr, FlatSymbolRefAttr> directions;
 };

@@ -30,7 +30,7 @@ bool mayRunOnHost(LaunchOp launch, const SymbolTable &symbols) {
 }
 
 void scheduleInLastMicroBatch(Operation *op, int64_t microBatches) {
-  const bool runs = isa<WriteOp, LaneOpInterface>(op);
+  const bool runs = isa<WriteOp, LaneOpInterface, BucketOp>(op); // a bucket copies its parts
   setSchedule(
       op, {Segment::MicroBatch, microBatches > 1 && runs ? Iterations::Last : Iterations::Every});
 }

@@ -4,6 +4,7 @@
 
 #include "ShardPlan.h"
 #include "dialects/Zero/Mesh.h"
+#include "zero/Ops/AxisCollectives.h"
 #include "zero/Ops/Tables.h"
 
 using namespace mlir;

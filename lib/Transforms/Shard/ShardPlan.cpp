@@ -4,6 +4,7 @@
 
 #include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/Mesh.h"
+#include "zero/Ops/AxisCollectives.h"
 #include "zero/Ops/Function.h"
 #include "zero/Ops/Tables.h"
 
@@ -36,8 +37,6 @@ llvm::DenseSet<Value> findActive(ModuleOp module, func::FuncOp step) {
   }
   return active;
 }
-
-Cut cutFrom(ShardAttr shard) { return {shard.getDim(), SmallVector<int64_t>(shard.getParts())}; }
 
 std::optional<Sharding> shardedBy(onnx::NodeOp node, unsigned operand, const Cut &cut,
                                   int64_t ways) {

@@ -68,8 +68,6 @@ std::optional<ops::Sharding> shardedBy(onnx::NodeOp node, unsigned operand, cons
 inline bool isPartial(const ops::Sharding &sharding) {
   return sharding.kind == ops::FactorKind::Sum;
 }
-/// How `shard` cuts a tensor.
-ops::Cut cutFrom(ShardAttr shard);
 /// The name of `op`, for messages.
 std::string describe(mlir::Operation *op);
 

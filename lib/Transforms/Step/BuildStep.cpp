@@ -184,6 +184,9 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
         return failure();
       matrices = std::move(*found);
     }
+    ScoreLimit scores(module, step, groups->optimizer(0).scoreLimit());
+    if (scores.exists() && failed(scores.measure(matrices, gradients)))
+      return failure();
     StatePrecision precision;
     std::string error = precision.parse(statePrecision);
     if (error.empty())
@@ -208,6 +211,10 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     if (!factor.factor)
       factor.factor = factorOptions.share;
     updates.addScalars(factor.counts);
+    if (scores.exists()) {
+      scores.addFactors();
+      updates.setScoreLimit(scores);
+    }
     for (GradientOp gradient : gradients)
       updates.addUpdate(gradient, factor);
     updates.remarkPrecision();

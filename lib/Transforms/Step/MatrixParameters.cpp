@@ -2,6 +2,7 @@
 
 #include "MatrixParameters.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/Part.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
@@ -17,9 +18,7 @@ using namespace mlir;
 
 namespace zero {
 
-/// The read of a matrix that `value` has the elements of, or null. A dimension `dim` of `value`
-/// becomes that of the matrix, or nothing if the matrix has other dimensions.
-static ReadOp matrixOf(Value value, std::optional<int64_t> *dim = nullptr) {
+ReadOp matrixOf(Value value, std::optional<int64_t> *dim) {
   while (true) {
     if (Value source = throughReshapes(value); source != value) {
       value = source;
@@ -123,7 +122,7 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
   for (GradientOp gradient : gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     StringAttr symbol = parameter.getSymNameAttr();
-    const ArrayRef<int64_t> shape = parameter.getTensorType().getShape();
+    const SmallVector<int64_t> shape = wholeShape(parameter, parameter.getTensorType());
     StringRef &reason = result.reasons[symbol];
     if (others->match(modelNames(parameter))) {
       reason = "of --other-params";

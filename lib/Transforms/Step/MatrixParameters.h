@@ -12,6 +12,10 @@
 
 namespace zero {
 
+/// The read of a matrix that `value` has the elements of, or null. A dimension `dim` of `value`
+/// becomes that of the matrix, or nothing if the matrix has other dimensions.
+ReadOp matrixOf(mlir::Value value, std::optional<int64_t> *dim = nullptr);
+
 /// Divides trained parameters between an optimizer of matrices and another one. Matrices are those
 /// of two dimensions that a product reads, except the tables of embeddings, the head, which is read
 /// by the last product before the loss, and those with more rows or columns than the optimizer

@@ -8,6 +8,7 @@
 
 #include "StepUpdates.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Optimizers/Matrices.h"
 #include "zero/Transforms/Step/Directions.h"
@@ -31,12 +32,28 @@ StepUpdates::MatrixKernels &StepUpdates::matrixKernelsFor(unsigned group, const 
   return matrixKernels.back();
 }
 
+/// Adds the launch that computes the direction of `gradient` and advances `states`. Without states
+/// it changes nothing, and what whole states read exists also in steps that are skipped.
+Value StepUpdates::addDirection(GradientOp gradient, ArrayRef<FlatSymbolRefAttr> states,
+                                unsigned group, const UpdateForm &form,
+                                const GradientFactor &factor) {
+  SmallVector<Value> operands;
+  if (form.scaled)
+    operands.push_back(factor.factor);
+  llvm::append_range(operands, scalarsOf(group));
+  const Value condition = states.empty() ? Value() : Value(factor.counts);
+  return launchDirection(
+      builder, symbols,
+      {gradient, states, matrixKernelsFor(group, form).direction, operands, condition, collecting});
+}
+
 /// Adds the states of `parameter` that its owner has whole; reads them.
 SmallVector<ReadOp> StepUpdates::addWholeStates(ParameterOp parameter, const Optimizer &optimizer) {
   SmallVector<ReadOp> reads;
   OpBuilder after(parameter->getContext());
   after.setInsertionPointAfter(parameter);
-  for (const TensorState &state : optimizer.tensorStates(parameter.getTensorType().getShape())) {
+  const SmallVector<int64_t> shape = wholeShape(parameter, parameter.getTensorType());
+  for (const TensorState &state : optimizer.tensorStates(shape)) {
     auto type = RankedTensorType::get(state.shape, builder.getF32Type());
     StateOp op = addState(after, parameter, state.suffix, type, 0.0);
     op->setAttr(kWholeAttr, builder.getUnitAttr());
@@ -57,31 +74,47 @@ void StepUpdates::writeWholeStates(ArrayRef<ReadOp> reads, ValueRange next,
 Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
                                  ArrayRef<FlatSymbolRefAttr> states, unsigned group,
                                  const UpdateForm &form, const GradientFactor &factor) {
-  MatrixKernels &kernels = matrixKernelsFor(group, form);
   const Optimizer &optimizer = groups.optimizer(group);
-  SmallVector<Value> operands;
-  if (factor.factor)
-    operands.push_back(factor.factor);
-  llvm::append_range(operands, scalarsOf(group));
-  const bool hasWholeStates = !optimizer.tensorStates(parameter.getTensorType().getShape()).empty();
+  const bool hasWholeStates =
+      !optimizer.tensorStates(wholeShape(parameter, parameter.getTensorType())).empty();
   if (!collecting)
     collecting = buildCollectingKernels(module, symbols, hasWholeStates && factor.counts);
-  // Without states the direction changes nothing, and what whole states read exists also in steps
-  // that are skipped.
-  const Value condition = states.empty() ? Value() : Value(factor.counts);
-  Value direction = launchDirection(
-      builder, symbols, {gradient, states, kernels.direction, operands, condition, collecting});
+  Value direction = gatherTensor(parameter, addDirection(gradient, states, group, form, factor));
   const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);
   MatrixBuilder matrices(
-      module, builder, gradient.getLoc(), kernels.ofMatrices, ("matrix" + Twine(group) + "_").str(),
-      (gradient.getParameter() + ".step").str(), this->matrices.orientationOf(parameter));
+      module, builder, gradient.getLoc(), matrixKernelsFor(group, form).ofMatrices,
+      ("matrix" + Twine(group) + "_").str(), (gradient.getParameter() + ".step").str(),
+      this->matrices.orientationOf(parameter));
   SmallVector<Value> results;
   optimizer.buildMatrixStep(
       matrices, direction,
       llvm::map_to_vector(reads, [](ReadOp read) -> Value { return read.getResult(); }), results);
   parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(matrices.countOperations()));
   writeWholeStates(reads, results, factor);
-  return results.back();
+  return scaleOutputs(parameter, takeOwnShard(parameter, results.back()), group);
+}
+
+/// `step`, changed so that the update also scales outputs whose scores are above the limit.
+Value StepUpdates::scaleOutputs(ParameterOp parameter, Value step, unsigned group) {
+  const auto factors = scores ? scores->factorsOf(parameter) : std::nullopt;
+  if (!factors)
+    return step;
+  const Optimizer &optimizer = groups.optimizer(group);
+  RankedTensorType type = parameter.getTensorType();
+  func::FuncOp &kernel = scalingKernels[{type, group * 2 + factors->dim}];
+  if (!kernel)
+    kernel = buildScaledStepKernel(
+        module, optimizer, type, factors->dim,
+        freeName(symbols, "scaled_step_" + std::to_string(scalingKernels.size() - 1)));
+  Value stored = inEpilogue(ReadOp::create(builder, parameter.getLoc(), type,
+                                           FlatSymbolRefAttr::get(parameter.getSymNameAttr())));
+  SmallVector<Value> inputs{step, stored, factors->values};
+  llvm::append_range(inputs, scalarsOf(group));
+  auto launch =
+      inEpilogue(LaunchOp::create(builder, parameter.getLoc(), TypeRange(step.getType()),
+                                  FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs));
+  launch->setAttr(kNameAttr, builder.getStringAttr(parameter.getSymName() + ".scale"));
+  return launch.getResult(0);
 }
 
 } // namespace zero

@@ -10,6 +10,7 @@
 
 #include "zero/Transforms/Step/Directions.h"
 
+#include "dialects/Zero/Mesh.h"
 #include "dialects/Zero/UpdateAttrs.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -31,41 +32,49 @@ Value StepUpdates::addSquareSum(ParameterOp parameter) {
       builder, loc, RankedTensorType::get({}, builder.getF64Type()), stored, own));
 }
 
-/// Adds the states of `parameter` and the launch that computes its step.
+func::FuncOp StepUpdates::tensorKernelFor(unsigned group, const UpdateForm &form,
+                                          RankedTensorType type) {
+  for (const TensorKernel &made : tensorKernels)
+    if (made.group == group && made.form == form && made.type == type)
+      return made.symbol;
+  const std::string name = freeName(symbols, "tensor_step_" + std::to_string(tensorKernels.size()));
+  tensorKernels.push_back(
+      {group, form, type,
+       buildTensorKernel(module, groups.optimizer(group), form, type.getShape(), name)});
+  return tensorKernels.back().symbol;
+}
+
+/// Adds the states of `parameter` and the launch that computes its step. Where ranks along tensor
+/// have shards, what they gather is the gradient as an elementwise launch leaves it: scaled, in
+/// f32.
 Value StepUpdates::addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
-                                 const UpdateForm &form, const GradientFactor &factor) {
-  const Optimizer &optimizer = groups.optimizer(group);
-  Location loc = gradient.getLoc();
-  auto type = parameter.getTensorType().clone(builder.getF32Type());
-  auto made = llvm::find_if(tensorKernels, [&](const TensorKernel &kernel) {
-    return kernel.group == group && kernel.form == form && kernel.type == type;
-  });
-  if (made == tensorKernels.end()) {
-    std::string name = "tensor_step_" + std::to_string(tensorKernels.size());
-    tensorKernels.push_back(
-        {group, form, type,
-         buildTensorKernel(module, optimizer, form, type.getShape(), freeName(symbols, name))});
-    made = std::prev(tensorKernels.end());
-  }
+                                 UpdateForm form, const GradientFactor &factor) {
+  auto type =
+      RankedTensorType::get(wholeShape(parameter, parameter.getTensorType()), builder.getF32Type());
   if (!collecting)
     collecting = buildCollectingKernels(module, symbols, bool(factor.counts));
-  const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);
-  SmallVector<Value> inputs{gradient.getResult()};
+  Value whole = gradient.getResult();
+  if (shardOf(parameter)) {
+    whole = gatherTensor(parameter, addDirection(gradient, {}, group, form, factor));
+    form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
+  }
+  const SmallVector<ReadOp> reads = addWholeStates(parameter, groups.optimizer(group));
+  SmallVector<Value> inputs{whole};
   for (ReadOp read : reads)
     inputs.push_back(read.getResult());
   inputs.push_back(addSquareSum(parameter));
-  if (factor.factor)
+  if (form.scaled)
     inputs.push_back(factor.factor);
   llvm::append_range(inputs, scalarsOf(group));
-  func::FuncOp kernel = made->symbol;
-  auto launch = inEpilogue(LaunchOp::create(builder, loc, kernel.getFunctionType().getResults(),
-                                            FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs,
-                                            factor.counts));
+  func::FuncOp kernel = tensorKernelFor(group, form, type);
+  auto launch = inEpilogue(
+      LaunchOp::create(builder, gradient.getLoc(), kernel.getFunctionType().getResults(),
+                       FlatSymbolRefAttr::get(kernel.getSymNameAttr()), inputs, factor.counts));
   launch->setAttr(kNameAttr, builder.getStringAttr(parameter.getSymName() + ".step"));
   launch->setAttr(kTensorStepAttr, collecting);
   parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(countOperations(kernel)));
   writeWholeStates(reads, launch.getResults(), factor);
-  return launch.getResults().back();
+  return takeOwnShard(parameter, launch.getResults().back());
 }
 
 } // namespace zero

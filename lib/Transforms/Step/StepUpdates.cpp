@@ -253,15 +253,15 @@ void StepUpdates::remarkMatrices(ArrayRef<GradientOp> gradients) {
     auto parameter = symbols.lookup<ParameterOp>(gradient.getParameter());
     const Optimizer &optimizer = groups.optimizer(groupOf(parameter));
     std::string text = parameter.getSymName().str() + ": ";
-    for (int64_t size : parameter.getTensorType().getShape())
+    const SmallVector<int64_t> shape = wholeShape(parameter, parameter.getTensorType());
+    for (int64_t size : shape)
       text += std::to_string(size) + "x";
     llvm::raw_string_ostream(text) << parameter.getTensorType().getElementType();
     if (StringRef reason = matrices.whyNot(parameter); !reason.empty())
       text += ", " + reason.str();
     else
       text += describeOrientation(matrices.orientationOf(parameter)).str() +
-              optimizer.describeMatrixStep(parameter.getTensorType().getShape(),
-                                           matrices.orientationOf(parameter));
+              optimizer.describeMatrixStep(shape, matrices.orientationOf(parameter));
     remark::passed(
         parameter.getLoc(),
         remark::RemarkOpts::name(optimizer.getSettings().definition().name).category("updates"))

@@ -5,6 +5,7 @@
 
 #include "MatrixParameters.h"
 #include "ParameterGroups.h"
+#include "ScoreLimit.h"
 #include "zero/Optimizers/Matrices.h"
 #include "zero/Optimizers/StatePrecision.h"
 #include "zero/Transforms/Step/MasterWeights.h"
@@ -25,6 +26,8 @@ public:
   /// Fails after an error when a parameter is of a type that is not updated, or the model
   /// has taken the name of an optimizer state.
   llvm::LogicalResult check(llvm::ArrayRef<GradientOp> gradients);
+  /// Lets `limit`, whose factors were added, scale matrices behind their steps.
+  void setScoreLimit(const ScoreLimit &limit) { scores = &limit; }
   void addScalars(mlir::TypedValue<mlir::RankedTensorType> counts);
   void addUpdate(GradientOp gradient, const GradientFactor &factor);
   /// Says how many states are stored as asked for.
@@ -46,15 +49,26 @@ private:
                  llvm::SmallVectorImpl<mlir::Attribute> &states);
   const llvm::SmallVector<mlir::func::FuncOp> &kernelsFor(unsigned group, const UpdateForm &form);
   llvm::SmallVector<ScalarState> scalarStates() const;
+  /// The whole tensor of which `shard`, of the shape of `parameter`, is that of a rank along
+  /// tensor; `shard` itself if ranks have all of it.
+  mlir::Value gatherTensor(ParameterOp parameter, mlir::Value shard);
+  /// The rank's shard of `whole`, a tensor of the shape of the model's.
+  mlir::Value takeOwnShard(ParameterOp parameter, mlir::Value whole);
   mlir::Value addSquareSum(ParameterOp parameter);
+  mlir::func::FuncOp tensorKernelFor(unsigned group, const UpdateForm &form,
+                                     mlir::RankedTensorType type);
+  mlir::Value addDirection(GradientOp gradient, llvm::ArrayRef<mlir::FlatSymbolRefAttr> states,
+                           unsigned group, const UpdateForm &form, const GradientFactor &factor);
   mlir::Value addTensorStep(GradientOp gradient, ParameterOp parameter, unsigned group,
-                            const UpdateForm &form, const GradientFactor &factor);
+                            UpdateForm form, const GradientFactor &factor);
   llvm::SmallVector<ReadOp> addWholeStates(ParameterOp parameter, const Optimizer &optimizer);
   void writeWholeStates(llvm::ArrayRef<ReadOp> reads, mlir::ValueRange next,
                         const GradientFactor &factor);
   mlir::Value addMatrixStep(GradientOp gradient, ParameterOp parameter,
                             llvm::ArrayRef<mlir::FlatSymbolRefAttr> states, unsigned group,
                             const UpdateForm &form, const GradientFactor &factor);
+
+  mlir::Value scaleOutputs(ParameterOp parameter, mlir::Value step, unsigned group);
 
   struct Kernels {
     unsigned group;
@@ -90,6 +104,9 @@ private:
   /// That sum squares of parameters, by element type, and their sums.
   llvm::DenseMap<mlir::Type, mlir::ArrayAttr> squareKernels;
   llvm::SmallVector<mlir::Value> scalars; ///< of all groups
+  const ScoreLimit *scores = nullptr;     ///< null: there is no limit
+  /// By the type of the parameter, the group and the dimension of outputs.
+  llvm::DenseMap<std::pair<mlir::Type, unsigned>, mlir::func::FuncOp> scalingKernels;
 };
 
 } // namespace zero

@@ -11,8 +11,11 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     Adds for each trained parameter its optimizer states (for a 16-bit parameter first an f32
     master copy) and one `zero.update` of its `zero.gradient`. An optimizer of matrices updates
     hidden matrices, and another one the rest; the update of a matrix takes the result of launches
-    of products instead of its gradient. Adds the learning rate as input
-    `learning_rate`, and the kernel that computes the scalars of the step from the schedule.
+    of products instead of its gradient. Where ranks along `tensor` have shards of a matrix, nodes
+    gather its direction and take the rank's shard of the step. With `qk-clip` among the settings,
+    nodes measure the largest score of each attention head, and matrices of queries and keys are
+    scaled by factors that follow. Adds the learning rate as input `learning_rate`, and the kernel
+    that computes the scalars of the step from the schedule.
     Returns the mean of the loss over micro-batches and ranks ("loss") and the rank's own
     ("local_loss"), and, where the loss is divided by one sum of the weights of labels, that sum
     ("loss_weight"): evaluations add up batches by it.
@@ -83,7 +86,7 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
            "overflows after which the scale halves">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
-                           "::zero::ZeroDialect"];
+                           "::zero::ZeroDialect", "::zero::onnx::OnnxDialect"];
 }
 
 def SplitPrologue : Pass<"zero-split-prologue", "::mlir::ModuleOp"> {

@@ -20,6 +20,15 @@ Op inEpilogue(Op op) {
   return op;
 }
 
+/// Calls `add`, and moves the ops that it adds at `builder` to the epilogue.
+template <typename Add>
+void addInEpilogue(mlir::OpBuilder &builder, Add add) {
+  mlir::Operation *end = &*builder.getInsertionPoint(), *before = end->getPrevNode();
+  add();
+  for (mlir::Operation *op = before->getNextNode(); op != end; op = op->getNextNode())
+    setSegment(op, Segment::Epilogue);
+}
+
 /// `value` in the shape of `type`, in the epilogue; by way of a list of its elements if both have
 /// several dimensions.
 mlir::Value reshapeInEpilogue(mlir::OpBuilder &builder, mlir::Value value,
