@@ -405,6 +405,10 @@ FLAGS = {
         "profile", "text", "report.json",
         "a report of zero-run --profile --report-json: plan with its times of kernels instead of "
         "those that --machine gives"),
+    "qk_clip": Flag(
+        "qk-clip", "number", "number",
+        "largest score of attention: scale queries and keys of heads with larger ones; 0 for no "
+        "limit: muon (0)"),
     "ram_budget": Flag(
         "ram-budget", "bytes", "bytes",
         "CPU ranks: maximum bytes of memory that a process with all ranks of a machine takes, "
@@ -616,6 +620,7 @@ class Flags(TypedDict, total=False):
     precision: Literal["fp32", "bf16", "fp16"]
     prefetch_bytes: Union[int, str]
     profile: _Path
+    qk_clip: float
     ram_budget: Union[int, str]
     ranks: int
     ranks_per_node: int

@@ -71,28 +71,47 @@ TEST_F(TermsTest, SumsUpToOrder) {
   EXPECT_NE(sum(anyOrder, {a, b, b}).term, sum(anyOrder, {a, b}).term);
 }
 
-TEST_F(TermsTest, RenamesLeaves) {
-  const Term x0 = terms.leaf("x of rank 0"), x1 = terms.leaf("x of rank 1");
-  const Term before = sum(terms, {x0, a}).term;
-  Terms::Renaming renamed;
-  EXPECT_EQ(terms.rename(before, "rank 0", "rank 1", renamed), sum(terms, {x1, a}).term);
-  EXPECT_EQ(terms.difference(before, sum(terms, {x1, a}).term), std::pair(x0, x1));
+TEST_F(TermsTest, RanksHaveInstancesOfTerms) {
+  constexpr int kAxis = 0;
+  const Term x = terms.leaf("x", 1u << kAxis);
+  const Term both = sum(terms, {x, a}).term;
+  EXPECT_EQ(terms.axesOf(both), 1u << kAxis);
+  const Term first = terms.at(both, kAxis, 0), second = terms.at(both, kAxis, 1);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(terms.axesOf(second), 0u);
+  EXPECT_EQ(terms.at(both, kAxis, 1), second);
+  EXPECT_EQ(sum(terms, {terms.at(x, kAxis, 1), a}).term, second);
+  EXPECT_EQ(terms.at(a, kAxis, 1), a);
+  EXPECT_EQ(terms.difference(first, second),
+            std::pair(terms.at(x, kAxis, 0), terms.at(x, kAxis, 1)));
 }
 
 TEST_F(TermsTest, MemoryHasTheLastWrite) {
   Memory memory;
-  memory.write(0, 100, {a, 0, 100}, 1);
-  memory.write(40, 20, {b, 8, 20}, 2);
-  memory.write(60, 10, {}, 3);
-  const Slices found = memory.read(0, 110);
+  memory.write(0, Slices{{a, 0, 100}}, 1);
+  memory.write(40, Slices{{b, 8, 20}}, 2);
+  memory.write(60, Slices{{kNone, 0, 10}}, 3);
+  const Slices found = memory.readOn(0, 0, 110);
   ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[0].size, 40);
   EXPECT_EQ(found[1].offset, 8);
-  EXPECT_EQ(found[2].term, 0u);
+  EXPECT_EQ(found[2].term, kNone);
   EXPECT_EQ(found[3].offset, 70);
   EXPECT_EQ(found[4].size, 10);
   EXPECT_EQ(memory.writerOf(65), 3);
   EXPECT_EQ(memory.writerOf(200), -1);
-  memory.write(40, 30, {a, 40, 30}, 4);
-  EXPECT_EQ(memory.read(0, 100).size(), 1u);
+  memory.write(40, Slices{{a, 40, 30}}, 4);
+  EXPECT_EQ(memory.readOn(0, 0, 100).size(), 1u);
+}
+
+TEST_F(TermsTest, MemoryOfRanksDiffers) {
+  Memory memory;
+  memory.write(0, Slices{{a, 0, 100}}, 1);
+  EXPECT_TRUE(memory.read(0, 100).isAlike());
+  memory.write(20, Value(std::vector<Slices>{{{b, 0, 8}}, {{c, 0, 8}}}), 2);
+  const Value found = memory.read(16, 16);
+  EXPECT_FALSE(found.isAlike());
+  EXPECT_EQ(found.on(0), (Slices{{a, 16, 4}, {b, 0, 8}, {a, 28, 4}}));
+  EXPECT_EQ(found.on(1), (Slices{{a, 16, 4}, {c, 0, 8}, {a, 28, 4}}));
+  EXPECT_TRUE(memory.read(30, 16).isAlike());
 }
