@@ -253,17 +253,22 @@ class Faults:
         finally:
             subprocess.run(["umount", disk], check=True)
 
-    def check_full_disk_of_one(self):
-        """Only one process cannot write its part. Its launcher starts it with the faulty library."""
+    def check_full_disk_of_one(self, mode, fault):
+        """Only one process cannot write its part. Its launcher starts it with the faulty library.
+
+        fault: the call of fsync() that fails, in its second checkpoint or later.
+        """
+        label = f"full disk of rank 1, --save-async={mode}"
         self.case.begin()
         words = ["zero-run", self.case.executable, self.case.graph.data_flag, f"--steps={STEPS}",
-                 "--quiet", "--save-every=1", f"--save-state={self.case.state}", PATIENT]
+                 "--quiet", "--save-every=1", f"--save-async={mode}", f"--save-state={self.case.state}",
+                 PATIENT]
         job = Job(self.case.folder, self.launcher, "-n", 1, *words, ":", "-n", 1, "-x",
-                  f"LD_PRELOAD={self.library}", "-x", "ZERO_FAULT=fsync:2:28", *words)
-        check_end(self.checks, "full disk of rank 1", job,
+                  f"LD_PRELOAD={self.library}", "-x", f"ZERO_FAULT=fsync:{fault}:28", *words)
+        check_end(self.checks, label, job,
                   [os.strerror(28), f"rank 1 on host '{HOST}'", "checkpoint"], self.case.ranks)
-        check_left(self.checks, "full disk of rank 1", job)
-        self.case.check_resumes(self.checks, "full disk of rank 1")
+        check_left(self.checks, label, job)
+        self.case.check_resumes(self.checks, label)
 
 
 def main():
@@ -285,7 +290,8 @@ def main():
         faults.check_checkpoint(dice)
     if mpi:
         faults.launcher = launcher
-        faults.check_full_disk_of_one()
+        faults.check_full_disk_of_one("off", 2)
+        faults.check_full_disk_of_one("on", 9)
     else:
         faults.check_full_disk()
     checks.finish()
