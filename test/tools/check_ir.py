@@ -14,6 +14,8 @@ from pathlib import Path
 
 # (file, ops): exceptions for which an interface would not help.
 LISTS = {
+    ("lib/Analysis/SameSteps.cpp", "GradientOp SquareSumOp"):
+        "where the step of a matrix begins, with values of its own parameter",
     ("lib/Analysis/Storage.cpp", "LaunchOp BucketOp"):
         "the producers of fresh bytes that nothing else shares",
     ("lib/Analysis/StorageLifetimes.cpp", "UpdateOp LaunchOp"):

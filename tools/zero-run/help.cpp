@@ -12,7 +12,7 @@ Trains a compiled model. Compiles a model first, with the options of zeroc.
          R"(
 Example
   zero-run gpt2.onnx --zero-stage=3 --ranks=4 --optimizer=adamw --lr=1e-3 \
-    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.safetensors
+    --data input_ids=tokens.npy,labels=labels.npy --steps=10 --save=out.onnx
 
 zero-run --help-all lists all options.
 )";
