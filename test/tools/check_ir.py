@@ -33,6 +33,8 @@ LISTS = {
      "GradientOp UpdateOp RankMeanOp RankShareOp MicroMeanOp SquareSumOp"):
         "what partition resolves",
     ("lib/Transforms/Import/WidenFloats.cpp", "ReadOp WriteOp"): "all ops that there are before kernels",
+    ("lib/Transforms/Schedule/StepOrder.cpp", "WriteOp BucketOp"):
+        "ops that copy, beside those with a lane",
 }
 
 
