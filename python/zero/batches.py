@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
+from .warn import warn
 
 
 def _is_array(value):
@@ -60,6 +61,18 @@ def check_names(names, batch):
             f"no data for input '{missing[0]}'; the inputs are {_names(names)}. The model reads it "
             f"in every step: add it to each batch (a mask of ones, if nothing is masked), or "
             f"export the model without it")
+
+
+def without_extras(names, batches):
+    """Batches without the arrays that a program does not read, of which it warns once: data loaders
+    yield what the collate function or the tokenizer has made."""
+    warned = False
+    for batch in batches:
+        extras = [name for name in batch if name not in names] if isinstance(batch, Mapping) else []
+        if extras and not warned:
+            warn([f"batches have {_names(extras)}, which the program does not read: left out"])
+            warned = True
+        yield {name: batch[name] for name in batch if name in names} if extras else batch
 
 
 def _count(iterable):

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import native
 from .arrays import empty, readable
-from .batches import passes
+from .batches import passes, without_extras
 from .dataset import Dataset, one_batch
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
 from .interrupt import Interrupt
@@ -264,6 +264,9 @@ class Session:
             raise error
         return history
 
+    def _names(self):
+        return [value.name for value in self.program.inputs]
+
     def _batches(self, dataset, steps, epochs, shuffle):
         """The batches of a train(), and how many there are, or None."""
         if isinstance(dataset, (Mapping, str, Path)):
@@ -277,7 +280,8 @@ class Session:
                                    f"{dataset.samples_per_step}: expected steps")
             total = steps if steps is not None else dataset.steps_per_epoch * (epochs or 1)
             return (dataset for _ in range(total)), total
-        return passes(dataset, steps, epochs)
+        batches, total = passes(dataset, steps, epochs)
+        return without_extras(self._names(), batches), total
 
     def evaluate(self, dataset, *, batches=None) -> float:
         """The mean loss over the samples of a dataset with the current weights: each counts once,
@@ -301,7 +305,8 @@ class Session:
 
     def _evaluated(self, dataset):
         """Triples of data, the first sample of a batch in it, and the number of its samples."""
-        parts = [dataset] if isinstance(dataset, (Mapping, str, Path, Dataset)) else dataset
+        is_whole = isinstance(dataset, (Mapping, str, Path, Dataset))
+        parts = [dataset] if is_whole else without_extras(self._names(), dataset)
         for part in parts:
             if not isinstance(part, Dataset):
                 part = Dataset(self.program, part, _evaluates=True)

@@ -30,7 +30,8 @@ def check_max_time(checks, graph, run, flags):
     for _ in range(2):
         got = subprocess.run([*map(str, command), f"--steps={STEPS}"], capture_output=True, text=True,
                              check=False)
-        checks.that(got.returncode == MORE_TO_DO and "zero-run: --max-time is over after" in got.stderr,
+        checks.that(got.returncode == MORE_TO_DO and "zero-run: --max-time is over after" in got.stderr
+                    and f"; go on with --resume={state}" in got.stderr,
                     f"{label}: code {got.returncode}, {got.stderr}")
         done.append(int(newest(state).name.removeprefix("step-")))
     checks.that(0 < done[0] < done[1], f"{label}: saved steps {done}")

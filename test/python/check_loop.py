@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import threading
+import warnings
 
 import numpy as np
 import zero
@@ -71,6 +72,21 @@ def check_patience(checks, program, data, held, work):
     checks.that(len(history) == 4 and len(history.evaluations) == 4, f"patience: {history}")
 
 
+def check_extras(checks, program, data):
+    """What a batch of a data loader has besides the inputs is left out, with one warning."""
+    half = len(data["labels"]) // 2
+    batches = [{**{name: array[at:at + half] for name, array in data.items()}, "attention_mask": array}
+               for at, array in ((0, np.ones(2)), (half, np.ones(2)))]
+    with program.session() as session, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        losses = session.train(batches, progress=False).losses
+        session.evaluate(batches)
+    texts = [str(each.message) for each in caught if "attention_mask" in str(each.message)]
+    checks.that(len(texts) == 2, f"one warning of train(), and one of evaluate(): {texts}")
+    with program.session() as session:
+        checks.that(losses == session.train(data, steps=2, progress=False).losses, f"{losses}")
+
+
 def check_wrong(checks, program, data, work):
     with program.session() as session:
         for keywords, expected in (
@@ -101,6 +117,7 @@ def main():
     train, held = samples(256), samples(80)
     check_continued(checks, program, train, held, graph.work)
     check_patience(checks, program, train, held, graph.work)
+    check_extras(checks, program, samples(2 * zero.Dataset(program, train).samples_per_step))
     check_wrong(checks, program, train, graph.work)
     checks.finish()
 

@@ -168,7 +168,7 @@ def check_batches(checks, program, graph):
     refuses(zero.BadDataError, ["got a list with tuple", "collate_fn"], [[(ids, labels)] * 2])
     refuses(zero.BadDataError, ["a tuple of them in the order", "got int"], [3])
     refuses(zero.NotFoundError, ["no input 'ids'", "must be left out: {name: batch[name] for name "
-                                 "in ('input_ids', 'labels')}"], [{**batch, "ids": ids}])
+                                 "in ('input_ids', 'labels')}"], {**batch, "ids": ids})
     refuses(zero.InvalidArgumentError, ["no data for input 'labels'", "a mask of ones"],
             [{"input_ids": ids}])
     refuses(zero.BadDataError, ["expected int64 [*, 32], got int64 [8, 16]", "pad or cut the rows",

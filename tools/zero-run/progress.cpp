@@ -178,9 +178,11 @@ void Progress::sayWhyEarly(const Results &run) const {
   if (terminal && !quiet)
     std::printf("\n"); // behind the bar
   std::fflush(stdout);
-  std::fprintf(stderr, "zero-run: %s after %llu of %llu steps; the requested files are written\n",
+  std::fprintf(stderr,
+               "zero-run: %s after %llu of %llu steps; the requested files are written%s%s\n",
                reason.c_str(), static_cast<unsigned long long>(run.done()),
-               static_cast<unsigned long long>(steps));
+               static_cast<unsigned long long>(steps), run.resume.empty() ? "" : "; go on with ",
+               run.resume.c_str());
 }
 
 void Progress::finish(const Results &run) const {

@@ -60,6 +60,7 @@ struct Results {
   zero_rt_stats stats{};          ///< of rank 0, or of the process's own
   Ending ending = Ending::Complete;
   std::string patience; ///< why it has ended before its last step, if so
+  std::string resume;   ///< the flag with which the steps that are left go on; empty: none does
 
   /// Steps done, those of the checkpoint included.
   uint64_t done() const { return first + steps.size(); }

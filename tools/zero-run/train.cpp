@@ -309,6 +309,8 @@ Status Training::runSteps(Progress &progress) {
   results.ending = results.done() < steps ? early.why() : Ending::Complete;
   if (results.ending == Ending::Signal && results.steps.empty())
     return fail(ZERO_RT_ABORTED, "interrupted before the first step");
+  if (!options.saveState.empty() && results.ending != Ending::Patience)
+    results.resume = "--resume=" + escape(options.saveState);
   if (results.ending == Ending::Patience)
     results.patience = early.patienceText();
   ZERO_RT_TRY(save(/*beside=*/false));
