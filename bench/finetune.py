@@ -58,7 +58,7 @@ class Case:
     def finetune(self):
         """The whole run by Zero; its Usage."""
         flags = [f"--steps={self.options.steps}", "--method=full", "--in-order", "--batch=8",
-                 f"--length={self.options.length}", "--lr=1e-3"]
+                 f"--length={self.options.length}", f"--lr={self.options.lr}"]
         return run([sys.executable, "-m", "zero", "finetune", self.model,
                     self.folder / "corpus.jsonl", f"--out={self.out}", *flags],
                    self.options.timeout,
@@ -97,19 +97,25 @@ def play(case, options):
     return rounds
 
 
+def farthest(left, right):
+    """The largest difference between losses of the same step."""
+    return max(abs(a - b) for a, b in zip(left, right, strict=True))
+
+
 def measure(name, folder, options):
     case = Case(name, folder, options)
     usage = case.finetune()
     print(usage.output, flush=True)
     mine = [line["loss"] for line in case.log() if "loss" in line]
     peer = case.trainer()
-    differences = [abs(a - b) for a, b in zip(mine, peer["losses"], strict=True)]
+    alone = case.trainer("--threads=1")["losses"] if options.noise else None
     loaded = run([options.python, ROOT / "test/python/Inputs/load_finetuned.py", case.out],
                  options.timeout, {"HF_HUB_OFFLINE": "1", "PYTHONPATH": ""}).output
     loaded = json.loads(loaded.splitlines()[-1])
     evaluation = [line["eval_loss"] for line in case.log() if "eval_loss" in line]
     return {"case": name, "steps": len(mine), "first": mine[0], "last": mine[-1],
-            "difference": max(differences), "evaluation": evaluation,
+            "difference": farthest(mine, peer["losses"]), "evaluation": evaluation,
+            "noise": alone and farthest(alone, peer["losses"]),
             "loaded": loaded, "seconds": usage.seconds, "resident": usage.resident,
             "trainer_resident": peer["resident"], "rounds": play(case, options)}
 
@@ -124,6 +130,8 @@ def show(figures):
           f"{figures['trainer_resident'] / figures['resident']:.2f} of the memory")
     print(f"losses of {figures['steps']} steps, {figures['first']:.4f} to {figures['last']:.4f}: "
           f"at most {figures['difference']:.1e} apart")
+    if figures["noise"] is not None:
+        print(f"the Trainer on one thread: at most {figures['noise']:.1e} from itself on all")
     print(f"evaluation {figures['evaluation'][0]:.4f} to {figures['evaluation'][-1]:.4f}; by "
           f"transformers {figures['loaded']['loss']:.4f}")
     print(f"generated: {figures['loaded']['text']!r}")
@@ -132,6 +140,9 @@ def show(figures):
 def main():
     arguments = parser(__doc__, ["llama-20m"], SIDES, rounds=3, steps=500)
     arguments.add_argument("--length", type=int, default=128, help="tokens of a document")
+    arguments.add_argument("--lr", default="1e-4", help="learning rate, default 1e-4")
+    arguments.add_argument("--noise", action="store_true",
+                           help="train by the Trainer on one thread, too: what rounding alone does")
     arguments.add_argument("--timed", type=int, default=8, help="timed steps of a round, default 8")
     arguments.add_argument("--python", type=Path, default=os.environ.get("ZERO_TORCH_PYTHON"),
                            help="with transformers and accelerate (ZERO_TORCH_PYTHON)")
