@@ -284,11 +284,19 @@ void ValueTrace::writeResults(const Moment &moment) {
     }
 }
 
+/// What is changed in place stays what it was, and has the name of the result: an update, and the
+/// gather of the updated slices, until the write of the state gives back its name.
 void ValueTrace::skip(const Moment &moment) {
   const proto::Segment &segment = program.segments(moment.segment);
-  const bool byPredicate = runsInIteration(segment.commands(moment.index).when(), moment.iteration,
-                                           std::max(1u, segment.repeat()));
-  for (const Access &access : operandsOf(moment))
+  const proto::Command &command = segment.commands(moment.index);
+  const bool byPredicate =
+      runsInIteration(command.when(), moment.iteration, std::max(1u, segment.repeat()));
+  const std::vector<Access> &touched = operandsOf(moment);
+  if (!byPredicate && command.has_collective() &&
+      touched[0].range.size() < touched[1].range.size() &&
+      areOwnSlice(command.collective(), touched))
+    shadow.rename(touched[0].range, touched[0].reads, touched[1].writes, touched[1].written);
+  for (const Access &access : touched)
     if (access.reads && access.writes && voids.count(access.reads))
       voids.insert(access.writes);
     else if (access.reads && access.writes)

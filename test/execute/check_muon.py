@@ -265,7 +265,7 @@ CASES = [
     (2, ["--offload-optimizer=nvme", "--offload-params=host"], (3,)),
     (2, ["--micro-batches=2", "--clip-norm=0.5"], range(4)),
     (2, ["--micro-batches=2"], (0, 3)),
-    (2, ["--micro-batches=2", "--offload-optimizer=host"], (3,)),
+    (2, ["--micro-batches=2", "--offload-optimizer=host"], range(4)),
     (2, ["--precision=bf16"], (0, 3)),
     (2, ["--checkpoint=layer"], (3,)),
     (4, ["--shard-params=node", "--ranks-per-node=2"], (3,)),
