@@ -125,13 +125,18 @@ function largestSection() {
 }
 
 function volumeSection() {
-  const { volume, tensor_volume: tensorVolume, mesh } = plan;
+  const { volume, mesh } = plan;
   const content = [];
-  if (volume)
-    content.push(receivedNote(tensorVolume ? "Along data, each rank" : "Each rank", volume.received), volumeTable(volume));
-  if (tensorVolume)
-    content.push(receivedNote("Along tensor, each rank", Math.floor(tensorVolume.total / mesh.tensor) * (mesh.tensor - 1)),
-      tensorVolumeTable(tensorVolume));
+  const axes = ["context", "tensor"].filter((axis) => plan[`${axis}_volume`]);
+  if (volume) {
+    const groups = axes.includes("context") ? "Along data and context, each rank" : "Along data, each rank";
+    content.push(receivedNote(axes.length ? groups : "Each rank", volume.received), volumeTable(volume));
+  }
+  for (const axis of axes) {
+    const { total } = plan[`${axis}_volume`];
+    content.push(receivedNote(`Along ${axis}, each rank`, Math.floor(total / mesh[axis]) * (mesh[axis] - 1)),
+      axisVolumeTable(plan[`${axis}_volume`]));
+  }
   return { id: "volume", title: "Communication between ranks", hidden: !content.length, content: [named("volume", scroll(...content))] };
 }
 

@@ -86,8 +86,8 @@ function receivedNote(who, received) {
     "the total without the parts that it already holds.");
 }
 
-/** Activations, their gradients and what updates need that ranks along the axis tensor exchange. */
-function tensorVolumeTable(volume) {
+/** Activations, their gradients and what updates need that ranks along an axis of the mesh exchange. */
+function axisVolumeTable(volume) {
   const rows = [["forward", volume.forward], ["backward", volume.backward], ["recomputed layers", volume.recomputed],
     ["gathered again for backward", volume.gathered_again], ["saved activations", volume.saved],
     ["shards of matrices and tensors for their steps", volume.update]]
