@@ -189,7 +189,7 @@ void orderByBytes(proto::Program &program) {
 }
 
 TemporaryFolder::TemporaryFolder(const std::string &parent) {
-  path = parent + "/zero-tiers-XXXXXX";
+  path = parent + "/tiers-test-XXXXXX";
   EXPECT_NE(::mkdtemp(path.data()), nullptr);
 }
 TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path); }
