@@ -37,6 +37,12 @@ class Log:
         self._file.write(json.dumps(self.lines[-1]) + "\n")
         self._file.flush()
 
+    def add_step(self, result):
+        """Appends the line of a StepResult."""
+        self.add(step=result.step, loss=result.loss, gradient_norm=result.gradient_norm,
+                 learning_rate=result.learning_rate, loss_scale=result.loss_scale,
+                 skipped=result.skipped or None, seconds=result.seconds)
+
     def flush(self):
         """Makes the lines survive a power cut."""
         os.fsync(self._file.fileno())

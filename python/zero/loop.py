@@ -47,9 +47,7 @@ class Loop:
     def after(self, result):
         """Called after each step; whether the training goes on."""
         if self._log:
-            self._log.add(step=result.step, loss=result.loss, gradient_norm=result.gradient_norm,
-                          learning_rate=result.learning_rate, loss_scale=result.loss_scale,
-                          skipped=result.skipped or None, seconds=result.seconds)
+            self._log.add_step(result)
         done = self._session.steps
         if self._eval_every and done % self._eval_every == 0:
             self._evaluate()

@@ -209,7 +209,7 @@ Status CheckpointWriter::writeShard(int rank, const Read &read, Meter &meter) {
   meter.expect(header.size());
   ZERO_RT_TRY(put(header.data(), header.size(), nullptr));
   for (const Piece &piece : pieces[size_t(rank)])
-    ZERO_RT_TRY(read(piece, bytesOf(piece), [&](const char *part, uint64_t, uint64_t size) {
+    ZERO_RT_TRY(read(piece, [&](const char *part, uint64_t, uint64_t size) {
       return put(part, size, &state[piece.tensor]);
     }));
   ZERO_RT_TRY(file.commit());
@@ -225,22 +225,23 @@ Status CheckpointWriter::writeRank(int rank, const Read &read, Meter &meter) {
   return status;
 }
 
+Status CheckpointWriter::readPiece(const MemoryByTier &memory, const Piece &piece,
+                                   const Memory::Piece &use) const {
+  return memory.at(blockOf(piece).buffer->tier()).read(piece.place, bytesOf(piece), use);
+}
+
 Status CheckpointWriter::writeRank(int rank, const MemoryByTier &memory, Meter &meter) {
-  return writeRank(
-      rank,
-      [&](const Piece &piece, uint64_t bytes, const Memory::Piece &use) {
-        return memory.at(blockOf(piece).buffer->tier()).read(piece.place, bytes, use);
-      },
-      meter);
+  const Read read = [&](const Piece &piece, const Memory::Piece &use) {
+    return readPiece(memory, piece, use);
+  };
+  return writeRank(rank, read, meter);
 }
 
 Status CheckpointWriter::writeRank(int rank, const StateCopy &copy, Meter &meter) {
-  return writeRank(
-      rank,
-      [&](const Piece &piece, uint64_t bytes, const Memory::Piece &use) {
-        return use(copy.data() + piece.offset, 0, bytes);
-      },
-      meter);
+  const Read read = [&](const Piece &piece, const Memory::Piece &use) {
+    return use(copy.data() + piece.offset, 0, bytesOf(piece));
+  };
+  return writeRank(rank, read, meter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,12 +307,10 @@ Status CheckpointWriter::copyRank(int rank, const MemoryByTier &memory, StateCop
     return {};
   copy.reserve(own.back().offset + bytesOf(own.back()));
   for (const Piece &piece : own)
-    ZERO_RT_TRY(
-        memory.at(blockOf(piece).buffer->tier())
-            .read(piece.place, bytesOf(piece), [&](const char *part, uint64_t done, uint64_t size) {
-              std::memcpy(copy.data() + piece.offset + done, part, size);
-              return Status();
-            }));
+    ZERO_RT_TRY(readPiece(memory, piece, [&](const char *part, uint64_t done, uint64_t size) {
+      std::memcpy(copy.data() + piece.offset + done, part, size);
+      return Status();
+    }));
   return {};
 }
 

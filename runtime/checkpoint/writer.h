@@ -87,8 +87,9 @@ public:
 
 private:
   Status plan(const proto::Program &program, proto::Manifest about, const SavingNodes &nodes);
-  /// Reads a piece of so many bytes.
-  using Read = std::function<Status(const Piece &, uint64_t bytes, const Memory::Piece &use)>;
+  /// Hands the bytes of a piece to `use`.
+  using Read = std::function<Status(const Piece &, const Memory::Piece &use)>;
+  Status readPiece(const MemoryByTier &memory, const Piece &piece, const Memory::Piece &use) const;
   Status writeRank(int rank, const Read &read, Meter &meter);
   Status writeShard(int rank, const Read &read, Meter &meter);
   uint64_t bytesOf(const Piece &piece) const;

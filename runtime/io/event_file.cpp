@@ -2,11 +2,11 @@
 
 #include "runtime/io/event_file.h"
 
+#include "runtime/support/clock.h"
 #include "runtime/support/file.h"
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -71,15 +71,11 @@ static std::string message(Write write) {
   return text;
 }
 
-static double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 /// An Event at `step` with one more field, a message or a text.
 static std::string eventOf(uint64_t step, int field, const std::string &content) {
   constexpr int kWallTime = 1, kStep = 2;
   return message([&](CodedOutputStream &out) {
-    WireFormatLite::WriteDouble(kWallTime, now(), &out);
+    WireFormatLite::WriteDouble(kWallTime, unixTime(), &out);
     WireFormatLite::WriteInt64(kStep, int64_t(step), &out);
     WireFormatLite::WriteBytes(field, content, &out);
   });
@@ -117,7 +113,8 @@ Status EventFile::open(const std::string &folder, uint64_t first) {
   ZERO_RT_TRY(makeFolders(folder));
   char host[256] = "localhost";
   (void)::gethostname(host, sizeof(host) - 1);
-  path = format("%s/events.out.tfevents.%.0f.%s.%d", folder.c_str(), now(), host, int(::getpid()));
+  path = format("%s/events.out.tfevents.%.0f.%s.%d", folder.c_str(), unixTime(), host,
+                int(::getpid()));
   file.open(path, std::ios::binary | std::ios::app);
   ZERO_RT_TRY(write(eventOf(0, kFileVersion, "brain.Event:2")));
   if (first == 0)

@@ -84,6 +84,14 @@ def source_of(data, work, model):
     return [Path(data) / model / "model.onnx"]
 
 
+def emptied(work):
+    """The folder without the executables of earlier runs."""
+    Path(work).mkdir(parents=True, exist_ok=True)
+    for old in Path(work).glob("*.zexe"):
+        old.unlink()
+    return work
+
+
 def compiled(data, work, model, optimizer, flags=""):
     """The executable with these flags, compiled once."""
     words = f"--optimizer={optimizer} {flags}".split()
@@ -168,10 +176,7 @@ def check_races(checks, data, work):
 
 
 def main():
-    data, work = sys.argv[1:3]
-    Path(work).mkdir(parents=True, exist_ok=True)
-    for old in Path(work).glob("*.zexe"):
-        old.unlink()
+    data, work = sys.argv[1], emptied(sys.argv[2])
     checks = Checks()
     for check in (check_proven, check_refused, check_usage, check_order, check_races):
         check(checks, data, work)

@@ -7,7 +7,7 @@ usage: check_rules.py DATA WORK
 import sys
 from pathlib import Path
 
-from check_matrix import compiled, judge
+from check_matrix import compiled, emptied, judge
 from executables import read_executable, write_executable
 from zero_test import Checks
 
@@ -124,10 +124,7 @@ RULES = [
 
 
 def main():
-    data, work = sys.argv[1:3]
-    Path(work).mkdir(parents=True, exist_ok=True)
-    for old in Path(work).glob("*.zexe"):
-        old.unlink()
+    data, work = sys.argv[1], emptied(sys.argv[2])
     checks = Checks()
     for model, optimizer, flags, rule, faults in RULES:
         label = f"{model} {optimizer} {flags}"

@@ -18,7 +18,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
 
 from check_groundtruth import ADAMW
-from zero_test import Checks, Failed, Graph, run_tool
+from zero_test import Checks, Failed, Graph, check_received, run_tool
 
 STEPS, LIMIT = 4, 1e-5
 # Flags, and the limit of losses.
@@ -129,10 +129,7 @@ def check_volumes(checks, graph):
         expected = times * 2 * graph.inputs["input_ids"].size * WIDTH * LAYERS // 2
         planned = result.report["planned_elements_along"]
         checks.that(planned["context"] == expected, f"{flags}: {planned}, expected {expected}")
-        for rank in result.report["per_rank"]:
-            counted = rank["received_elements_along"]
-            checks.that(counted == {axes: STEPS * count for axes, count in planned.items()},
-                        f"{flags}: a rank received {counted} in {STEPS} steps, planned {planned}")
+        check_received(checks, flags, result.report, STEPS)
 
 
 def check_budget(checks, work):

@@ -17,7 +17,7 @@ import numpy as np
 
 from check_groundtruth import ADAMW
 from check_stages_matrix import MatrixGraph
-from zero_test import Checks, Graph, relative, run_tool
+from zero_test import Checks, Graph, check_received, relative, run_tool
 
 STEPS, LIMIT = 4, 1e-5
 # Flags, the limit of losses, and flags of the mesh alone.
@@ -109,10 +109,7 @@ def check_volumes(checks, graph, layers, sum_of_table):
         checks.that(received == total // 2, f"{flags}: a rank receives {received} of {total}")
         planned = result.report["planned_elements_along"]
         checks.that(planned["tensor"] == received, f"{flags}: the executable says {planned}")
-        for rank in result.report["per_rank"]:
-            counted = rank["received_elements_along"]
-            checks.that(counted == {axis: STEPS * count for axis, count in planned.items()},
-                        f"{flags}: a rank received {counted} in {STEPS} steps, planned {planned}")
+        check_received(checks, flags, result.report, STEPS)
 
 
 def check_repeated_gathers(checks, graph):

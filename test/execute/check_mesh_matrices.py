@@ -13,7 +13,7 @@ import shutil
 
 import numpy as np
 
-from zero_test import Checks, Graph, relative, run_tool
+from zero_test import Checks, Graph, check_received, relative, run_tool
 
 STEPS, LIMIT = 4, 1e-5
 MUON = ["--optimizer=muon", "--lr=0.02", "--weight-decay=0.1", "--other-lr=1e-3"]
@@ -56,11 +56,7 @@ def check_optimizers(checks, graph, matrices):
                             all(relative(result.gradients[k], alone.gradients[k]) <= 10 * limit
                                 for k in alone.gradients if not k.endswith("c_attn.bias")),
                             f"{label}: other gradients")
-            counts = result.report["planned_elements_along"]
-            for rank in result.report["per_rank"]:
-                counted = rank["received_elements_along"]
-                checks.that(counted == {axis: STEPS * n for axis, n in counts.items()},
-                            f"{label}: received {counted}, planned {counts}")
+            check_received(checks, label, result.report, STEPS)
             if "adafactor" not in name:
                 owners = mesh[0] if "--zero-stage=0" not in own else 1
                 checks.that(updated(graph) * owners == matrices,

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from check_volume import gathered
-from zero_test import Checks, Graph, Plan, read_safetensors, run_tool
+from zero_test import Checks, Graph, Plan, check_received, read_safetensors, run_tool
 
 STEPS = 3
 ADAMW = ["--optimizer=adamw", "--lr=1e-3"]
@@ -96,9 +96,7 @@ def check_bytes(checks, data, work):
         report = job.run(job.compile("bytes", f"--ranks={ranks}", *flags, "--shard-params=node")).report
         checks.that(report["planned_elements_along"] == expected,
                     f"{label}: planned {report['planned_elements_along']}, expected {expected}")
-        for rank in report["per_rank"]:
-            counted = {axes: count // STEPS for axes, count in rank["received_elements_along"].items()}
-            checks.that(counted == expected, f"{label}: received {counted}, expected {expected}")
+        check_received(checks, label, report, STEPS)
         parts, bytes = certified(job.graph.report)
         checks.that(parts == list(expected.values()), f"{label}: certified {parts}")
         # One sum for each other node, and one slice from each of its ranks.

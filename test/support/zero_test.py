@@ -181,6 +181,16 @@ class Checks:
         sys.exit(1 if self.failed else 0)
 
 
+def check_received(checks, label, report, steps):
+    """Each rank has received in `steps` steps what the report of the run says is planned: elements by
+    the axes of the groups."""
+    planned = report["planned_elements_along"]
+    for rank in report["per_rank"]:
+        counted = rank["received_elements_along"]
+        checks.that(counted == {axes: steps * count for axes, count in planned.items()},
+                    f"{label}: a rank received {counted} in {steps} steps, planned {planned}")
+
+
 def check_refused(checks, label, words, *command, timeout=300, notes=False):
     """The command exits with code 1 and one error line that contains all of `words`. With `notes`,
     these may be in the lines of notes that follow."""

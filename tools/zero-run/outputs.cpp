@@ -6,12 +6,12 @@
 #include "report.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/support/checked.h"
+#include "runtime/support/clock.h"
 #include "zero_rt/adapters.h"
 #include "zero_rt/ranges.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -186,11 +186,6 @@ Status Outputs::openEvents(uint64_t first) {
   return logFolder.empty() ? Status() : events.open(logFolder, first);
 }
 
-/// Seconds since 1970.
-static double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 Status Outputs::logStep(const zero_rt_step_result &result,
                         const std::pair<std::string, double> &perSecond) {
   if (!log.isOpen() && !events.isOpen())
@@ -207,7 +202,7 @@ Status Outputs::logStep(const zero_rt_step_result &result,
     figures->writeMembers(json, result);
     if (!logsTimes)
       return;
-    json.member("time", now());
+    json.member("time", unixTime());
     json.member("seconds", result.seconds);
     json.member(perSecond.first + "_per_second", perSecond.second);
   });

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MeshStep.h"
 #include "ShardPlan.h"
 #include "dialects/Onnx/OwnOperators.h"
 #include "dialects/Zero/EmittedAttrs.h"
@@ -14,7 +15,6 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Ops/Attention.h"
 #include "zero/Ops/AxisCollectives.h"
-#include "zero/Options/MeshAxes.h"
 #include "zero/Transforms/Shard/Passes.h"
 
 using namespace mlir;
@@ -285,24 +285,10 @@ struct CutSequences : zero::impl::CutSequencesBase<CutSequences> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<func::FuncOp> step = findStep(module);
+    FailureOr<func::FuncOp> step = findDividedStep(module, mesh, kContextAxis, "cut its sequences");
     if (failed(step))
       return signalPassFailure();
-    MeshAxes axes;
-    if (std::string error = parseMesh(mesh, axes); !error.empty()) {
-      module.emitError() << "--mesh: " << error;
-      return signalPassFailure();
-    }
-    const int64_t ranks = axisSize(axes, kContextAxis);
-    if (ranks == 1)
-      return;
-    if (!step->getBody().getOps<GradientOp>().empty()) {
-      step->emitError("the graph already contains a training step, so --mesh cannot cut its "
-                      "sequences over the axis 'context'");
-      return signalPassFailure();
-    }
-    setMesh(module, axes);
-    if (failed(SequenceCutter(module, *step, ranks).run()))
+    if (*step && failed(SequenceCutter(module, *step, Mesh(module).contextRanks()).run()))
       signalPassFailure();
   }
 };

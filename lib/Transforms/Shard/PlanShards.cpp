@@ -1,10 +1,9 @@
 //===- PlanShards.cpp - choose which parameters are sharded ---------------===//
 
+#include "MeshStep.h"
 #include "ShardPlan.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Mesh.h"
-#include "zero/Analysis/StepFunction.h"
-#include "zero/Options/MeshAxes.h"
 #include "zero/Transforms/Shard/Passes.h"
 
 #include "llvm/Support/MemoryBuffer.h"
@@ -24,22 +23,11 @@ struct PlanShards : zero::impl::PlanShardsBase<PlanShards> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<func::FuncOp> step = findStep(module);
+    FailureOr<func::FuncOp> step = findDividedStep(module, mesh, kTensorAxis, "shard it");
     if (failed(step))
       return signalPassFailure();
-    MeshAxes axes;
-    if (std::string error = parseMesh(mesh, axes); !error.empty()) {
-      module.emitError() << "--mesh: " << error;
-      return signalPassFailure();
-    }
-    if (axisSize(axes, kTensorAxis) == 1)
+    if (!*step)
       return;
-    if (!step->getBody().getOps<GradientOp>().empty()) {
-      step->emitError("the graph already contains a training step, so --mesh cannot shard it over "
-                      "the axis 'tensor'");
-      return signalPassFailure();
-    }
-    setMesh(module, axes);
     ShardPlan shards(module, *step, Mesh(module).tensorRanks());
     if (failed(choose(shards)))
       return signalPassFailure();

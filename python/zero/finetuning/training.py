@@ -113,9 +113,7 @@ class Training:
 
     def _after(self, session, result):
         """Called after each step."""
-        self.log.add(step=result.step, loss=result.loss, gradient_norm=result.gradient_norm,
-                     learning_rate=result.learning_rate, loss_scale=result.loss_scale,
-                     skipped=result.skipped or None, seconds=result.seconds)
+        self.log.add_step(result)
         self._bar.update(self._figures(result))
         done = result.step + 1
         stops = any([call(session, result) is False for call in self._callbacks])

@@ -75,7 +75,7 @@ class Evaluation:
     """A model with its loss, evaluated in float64.
 
     Attributes:
-        initial: float64 arrays of the initializers of float32, by name.
+        initial: the float32 initializers as float64 arrays, a dictionary by name.
     """
 
     def __init__(self, model, loss=None):
@@ -112,7 +112,7 @@ class Evaluation:
         return float(value.reshape(()))
 
     def values(self, feeds):
-        """All values of the graph by name."""
+        """Evaluates the graph and returns a dictionary of its tensors by name."""
         with _explained():
             values = self._evaluator.run([self._loss], feeds, intermediate=True)
         types = {name: getattr(value, "dtype", None) for name, value in values.items()}
