@@ -49,6 +49,7 @@ def check_file(checks, path, lines, first):
             checks.that(values.keys() == {"eval/loss"} and close(values["eval/loss"], line["eval_loss"]),
                         f"{path}: {values}, {line}")
             continue
+        checks.that(abs(line["time"] - event["wall_time"]) < 1, f"{path}: {event}, {line}")
         for name in ("loss", "gradient_norm", "learning_rate"):
             checks.that(close(values[f"train/{name}"], line[name]), f"{path}: {values}, {line}")
         checks.that(close(values["train/seconds_per_step"], line["seconds"]) and

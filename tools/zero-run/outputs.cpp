@@ -190,9 +190,11 @@ Status Outputs::logStep(const zero_rt_step_result &result,
                         const std::pair<std::string, double> &perSecond) {
   if (!log.isOpen() && !events.isOpen())
     return {}; // also where open() was not called
+  // As floats, which the digits of the log tell apart: both files have the same numbers.
+  const float seconds = float(result.seconds), rate = float(perSecond.second);
   std::vector<Scalar> scalars = {{"train/loss", result.loss},
-                                 {"train/seconds_per_step", result.seconds},
-                                 {"train/" + perSecond.first + "_per_second", perSecond.second}};
+                                 {"train/seconds_per_step", seconds},
+                                 {"train/" + perSecond.first + "_per_second", rate}};
   for (const auto &[name, value] : figures->values(result))
     scalars.push_back({"train/" + name, value});
   ZERO_RT_TRY(events.add(result.step, scalars));
@@ -202,9 +204,9 @@ Status Outputs::logStep(const zero_rt_step_result &result,
     figures->writeMembers(json, result);
     if (!logsTimes)
       return;
-    json.member("time", unixTime());
-    json.member("seconds", result.seconds);
-    json.member(perSecond.first + "_per_second", perSecond.second);
+    json.key("time").fixed(unixTime(), /*digits=*/3);
+    json.member("seconds", double(seconds));
+    json.member(perSecond.first + "_per_second", double(rate));
   });
 }
 
