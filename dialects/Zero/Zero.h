@@ -80,6 +80,8 @@ inline constexpr llvm::StringLiteral kSeedAttr = "zero.seed";
 inline constexpr llvm::StringLiteral kLossScale = "loss_scale";
 /// The suffix of the state that holds the f32 master copy of a 16-bit parameter.
 inline constexpr llvm::StringLiteral kMasterSuffix = "master";
+/// The suffix of the state that is the average of a parameter's values over updates.
+inline constexpr llvm::StringLiteral kAverageSuffix = "average";
 /// On the module: bytes of the device that early gathers and late reductions may add to the peak.
 /// Absent: collectives and kernels alternate, unless there are transfers.
 inline constexpr llvm::StringLiteral kPrefetchAttr = "zero.prefetch_bytes";

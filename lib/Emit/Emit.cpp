@@ -40,12 +40,17 @@ static uint64_t bytesPerLength(MemRefType type) {
   return tensorBytes(RankedTensorType::get(shape, type.getElementType()));
 }
 
-/// Describes the bytes of each argument of a launch of `function` per element of its length. The
-/// arguments are its buffers, followed by the bounds of its iterations.
-static void describeLength(func::FuncOp function, proto::Kernel &kernel) {
+/// Describes the arguments of a launch of `function`, its buffers, followed by the bounds of its
+/// iterations: the types of those of native code, and bytes per element of the length.
+static void describeArguments(func::FuncOp function, proto::Kernel &kernel) {
   auto buffers = llvm::make_filter_range(function.getArgumentTypes(), llvm::IsaPred<MemRefType>);
-  for (Type type : buffers)
+  for (Type type : buffers) {
     kernel.add_per_length(bytesPerLength(cast<MemRefType>(type)));
+    if (isNativeKernel(function))
+      kernel.add_stored(dtypeOf(cast<MemRefType>(type).getElementType()));
+  }
+  if (isNativeKernel(function) && kernel.workspace() > 0) // the last buffer
+    kernel.mutable_stored()->RemoveLast();
   if (llvm::all_of(kernel.per_length(), [](uint64_t bytes) { return bytes == 0; }))
     kernel.clear_per_length();
 }
@@ -62,7 +67,7 @@ static void buildKernels(ModuleOp module, proto::Program &program,
     describeKernel(function, *kernel);
     if (auto extent = function->getAttrOfType<IntegerAttr>(kExtentAttr))
       kernel->set_extent(extent.getInt());
-    describeLength(function, *kernel);
+    describeArguments(function, *kernel);
   }
 }
 

@@ -158,6 +158,7 @@ private:
                   state->hasAttr(kWholeAttr) ? ShardAttr() : shardOf(parameter));
     tensor->set_of(of.str());
     tensor->set_master(suffix == ("." + kMasterSuffix).str());
+    tensor->set_average(!state.getSlot() && suffix == ("." + kAverageSuffix).str());
     if (BlocksAttr blocks = state.getBlocksAttr())
       setBlocks(blocks, of, parameter.getSymName(), *tensor->mutable_blocks());
     return tensor;

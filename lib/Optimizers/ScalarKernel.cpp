@@ -8,18 +8,10 @@ using namespace mlir;
 
 namespace zero {
 
-/// Appends the next values of `states`, the first of them the number of updates if the
-/// learning rate follows a schedule, then the learning rate of this step.
-static Value scheduleRate(OpBuilder &builder, Location loc, Value lr,
-                          const ScheduleOptions &schedule, ValueRange &states,
-                          SmallVectorImpl<Value> &next) {
-  if (schedule.isConstant())
-    return lr;
-  Formula f(builder, loc);
-  Value count = states.front();
-  states = states.drop_front();
-  next.push_back(f.add(count, f.constant(1, count.getType())));
-  return f.mul(lr, buildSchedule(builder, loc, count, schedule));
+bool countsUpdates(ArrayRef<GroupOptimizer> groups, const ScheduleOptions &schedule) {
+  return !schedule.isConstant() || llvm::any_of(groups, [](const GroupOptimizer &group) {
+    return group.schedule && !group.schedule->isConstant();
+  });
 }
 
 SmallVector<ScalarState> scalarStatesOf(ArrayRef<GroupOptimizer> groups) {
@@ -45,7 +37,8 @@ func::FuncOp buildScalarKernel(ModuleOp module, ArrayRef<GroupOptimizer> groups,
   MLIRContext *context = module.getContext();
   Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
   const SmallVector<ScalarState> allStates = scalarStatesOf(groups);
-  unsigned numStates = allStates.size() + !schedule.isConstant();
+  const bool counts = countsUpdates(groups, schedule);
+  unsigned numStates = allStates.size() + counts;
   unsigned numScalars = 0;
   for (const GroupOptimizer &group : groups)
     numScalars += group.optimizer->numScalars();
@@ -64,11 +57,21 @@ func::FuncOp buildScalarKernel(ModuleOp module, ArrayRef<GroupOptimizer> groups,
   Value lr = f.cast(elements.front(), f64);
   ValueRange states = ArrayRef<Value>(elements).drop_front();
   SmallVector<Value> next, scalars;
-  Value rate = scheduleRate(builder, loc, lr, schedule, states, next);
+  Value count;
+  if (counts) {
+    count = states.front();
+    states = states.drop_front();
+    next.push_back(f.add(count, f.constant(1, f64)));
+  }
+  auto scheduled = [&](const ScheduleOptions &own) {
+    return own.isConstant() ? lr : f.mul(lr, buildSchedule(builder, loc, count, own));
+  };
+  Value rate = scheduled(schedule);
   SmallVector<Value> nextStates(allStates.size());
   for (const GroupOptimizer &group : groups) {
-    Value groupRate =
-        group.learningRateScale == 1 ? rate : f.mul(rate, f.constant(group.learningRateScale, f64));
+    Value groupRate = group.schedule ? scheduled(*group.schedule) : rate;
+    if (group.learningRateScale != 1)
+      groupRate = f.mul(groupRate, f.constant(group.learningRateScale, f64));
     const SmallVector<unsigned> places = placesOf(*group.optimizer, allStates);
     SmallVector<Value> own, made;
     for (unsigned place : places)

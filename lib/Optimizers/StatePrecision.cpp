@@ -38,15 +38,18 @@ std::string StatePrecision::check(ArrayRef<GroupOptimizer> optimizers) const {
   for (const GroupOptimizer &group : optimizers) {
     const Optimizer &optimizer = *group.optimizer;
     names.insert(optimizer.getSettings().definition().name);
+    SmallVector<ParameterState> others = optimizer.states();
+    others.truncate(others.size() - optimizer.numDirectionStates());
     const bool hasOnlyDirections =
-        optimizer.isOfMatrices() && optimizer.numDirectionStates() == optimizer.states().size();
+        optimizer.isOfMatrices() &&
+        llvm::all_of(others, [](const ParameterState &state) { return state.isAverage; });
     if (!optimizer.isElementwise() && !hasOnlyDirections)
       return ("--state-precision: expected an optimizer without states of whole tensors, such as "
               "one that updates each element by itself, got " +
               names.back())
           .str();
     for (const ParameterState &state : optimizer.states())
-      if (!llvm::is_contained(states, state.suffix))
+      if (!state.isAverage && !llvm::is_contained(states, state.suffix))
         states.push_back(state.suffix);
   }
   for (const auto &[wanted, bits] : given)
@@ -75,7 +78,7 @@ SmallVector<StateForm, 2> StatePrecision::formsOf(const Optimizer &optimizer, in
       block = 128;
   const bool hasCodes = mayHaveCodes && elements % block == 0;
   for (const ParameterState &state : optimizer.states()) {
-    StateForm &form = forms.emplace_back(StateForm{bitsOf(state.suffix)});
+    StateForm &form = forms.emplace_back(StateForm{state.isAverage ? 32 : bitsOf(state.suffix)});
     if (!form.hasCodes())
       continue;
     if (!hasCodes || state.init != 0) {

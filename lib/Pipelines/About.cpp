@@ -1,7 +1,7 @@
 //===- About.cpp - conditions and checks of options -----------------------===//
 
 #include "zero/Codegen/TargetCpu.h"
-#include "zero/Optimizers/Optimizer.h"
+#include "zero/Optimizers/Average.h"
 #include "zero/Options/MeshAxes.h"
 #include "zero/Pipelines/PrecisionChange.h"
 
@@ -147,6 +147,10 @@ std::string hyperparameter(const PhaseOptions &options, StringRef name) {
              : "";
 }
 
+std::string average(const PhaseOptions &options, StringRef) {
+  return textIf(options.step.ema.empty(), "no --ema");
+}
+
 std::string matrixOptimizer(const PhaseOptions &options, StringRef) {
   std::string wrong;
   const auto optimizer = createOptimizer(options.step.optimizerOptions(), wrong);
@@ -191,6 +195,11 @@ std::string otherOptimizer(const PhaseOptions &options) {
   OptimizerOptions other;
   std::string wrong = parseOtherOptimizer(options.step.otherOptimizer, other);
   return textIf(!wrong.empty(), ": " + wrong);
+}
+
+std::string ema(const PhaseOptions &options) {
+  std::string wrong;
+  return parseAverage(options.step.ema, wrong) ? "" : ": " + wrong;
 }
 
 std::string lrPoints(const PhaseOptions &options) {

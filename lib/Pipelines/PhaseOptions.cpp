@@ -94,6 +94,8 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
       {"sync-batchnorm", recognise.syncBatchNorm ? "true" : "false"},
       {"clip-norm", step.clipNorm.text()},
       {"nonfinite", step.nonFinite.text()},
+      {"skip-above", step.skipAbove.text()},
+      {"skip-spikes", step.skipSpikes.text()},
       {"no-decay", join(step.noDecay)},
       {"param-group", join(step.paramGroups)},
       {"other-lr", step.otherLearningRate.text()},
@@ -109,7 +111,10 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
       {"lr-cycles", step.lrCycles.text()},
       {"decay-steps", step.decaySteps.text()},
       {"decay-form", step.decayForm.text()},
-      {"lr-points", join(step.lrPoints)}};
+      {"lr-points", join(step.lrPoints)},
+      {"ema", step.ema},
+      {"ema-every", step.emaEvery.text()},
+      {"ema-start", step.emaStart.text()}};
   if (!adapters.targets.empty())
     llvm::append_range(settings, adapters.settings());
   return settings;

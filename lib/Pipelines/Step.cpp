@@ -31,10 +31,15 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   step.decaySteps = options.step.decaySteps;
   step.decayForm = options.step.decayForm;
   step.lrPoints.assign(options.step.lrPoints.begin(), options.step.lrPoints.end());
+  step.ema = options.step.ema;
+  step.emaEvery = options.step.emaEvery;
+  step.emaStart = options.step.emaStart;
   step.clipNorm = options.step.clipNorm;
   step.microBatches = options.step.microBatches;
   step.gradPrecision = options.step.gradPrecision;
   step.nonFinite = options.step.nonFinite;
+  step.skipAbove = options.step.skipAbove;
+  step.skipSpikes = options.step.skipSpikes;
   step.lossScale = options.precision.lossScale;
   step.minLossScale = options.precision.minLossScale;
   step.lossScaleWindow = options.precision.lossScaleWindow;

@@ -1,6 +1,7 @@
 //===- session.cpp - zero._native: running a program ----------------------===//
 
 #include "native.h"
+#include "zero_rt/averages.h"
 #include "zero_rt/evaluation.h"
 #include "zero_rt/saving.h"
 
@@ -22,6 +23,7 @@ public:
   void evaluate(const std::shared_ptr<Data> &data, uint64_t first, uint64_t count,
                 zero_rt_evaluation &total);
   void finishSave();
+  void useAverages(bool use);
   nb::dict loadState(const std::string &path, bool restartData);
   nb::tuple loadArrays(const nb::dict &arrays, bool partial);
   nb::dict stats(int rank);
@@ -181,6 +183,10 @@ static void bindEvaluation(nb::module_ &module) {
 
 void Session::finishSave() { run(zero_rt_session_finish_save); }
 
+void Session::useAverages(bool use) {
+  run([&](zero_rt_session *session) { return zero_rt_session_use_averages(session, use); });
+}
+
 nb::dict Session::loadState(const std::string &path, bool restartData) {
   zero_rt_state_result result;
   std::string generation;
@@ -325,6 +331,7 @@ void bindSession(nb::module_ &module) {
       .def("save_state", onPath<zero_rt_session_save_state>, nb::arg("folder"))
       .def("start_save", onPath<zero_rt_session_start_save>, nb::arg("folder"))
       .def("finish_save", &Session::finishSave)
+      .def("use_averages", &Session::useAverages, nb::arg("use"))
       .def("load_state", &Session::loadState, nb::arg("path"), nb::arg("restart_data") = false)
       .def("stats", &Session::stats, nb::arg("rank") = 0)
       .def("remarks", &Session::remarks, "Remarks that were not returned before.");

@@ -171,6 +171,16 @@ FLAGS = {
         "dora", "switch", "",
         "also train the magnitudes of adapted weights: one number for each output, to which their"
         " norm is scaled (DoRA)"),
+    "ema": Flag(
+        "ema", "text", "DECAY|mean",
+        "keep an average of each trained parameter over updates: exponential with this decay, or "
+        "the mean"),
+    "ema_every": Flag(
+        "ema-every", "integer", "N",
+        "updates from one value that counts in the averages to the next (1)"),
+    "ema_start": Flag(
+        "ema-start", "integer", "N",
+        "the first update whose values count in the averages (1)"),
     "eps": Flag(
         "eps", "number", "number",
         "added to the denominator: adagrad (1e-10), adam, adamw, lamb and rmsprop (1e-08); "
@@ -385,8 +395,9 @@ FLAGS = {
         "weight decay of --other-optimizer (that of --other-optimizer, or 0)"),
     "param_group": Flag(
         "param-group", "text", "pattern:key=X,...",
-        "settings of parameters that match a glob: weight-decay=X, lr-scale=Y or both, joined by "
-        "':'; the first matching group applies"),
+        "settings of parameters that match a glob: weight-decay=X, lr-scale=Y, or those of a "
+        "schedule of their own, lr-schedule=... and others, joined by ':'; the first matching "
+        "group applies"),
     "partition_activations": Flag(
         "partition-activations", "switch", "",
         "divide saved activations over the ranks along tensor, which hold them alike (Pa of "
@@ -448,6 +459,14 @@ FLAGS = {
         "shard-params", "word", "all|node",
         "stage 3: shard parameters over all ranks, or over those of each node, which "
         "--ranks-per-node counts, so that no gather crosses between nodes (all)"),
+    "skip_above": Flag(
+        "skip-above", "number", "number",
+        "a step whose gradients have a larger global norm, or one that is not finite, changes no "
+        "state (0: no limit)"),
+    "skip_spikes": Flag(
+        "skip-spikes", "number", "number",
+        "a step whose loss is more than this multiple of a running mean of losses, or whose "
+        "gradients are not finite, changes no state (0: no limit)"),
     "state_precision": Flag(
         "state-precision", "text", "precision|STATE=precision,...",
         "how states of the optimizer are stored: f32, bf16, 8bit or 4bit, for all or by name "
@@ -552,6 +571,9 @@ class Flags(TypedDict, total=False):
     disk_read: Union[int, str]
     disk_write: Union[int, str]
     dora: bool
+    ema: _Path
+    ema_every: int
+    ema_start: int
     eps: float
     eps_pair: Union[Sequence[float], str]
     forward_only: bool
@@ -632,6 +654,8 @@ class Flags(TypedDict, total=False):
     seed: int
     sequence_parallel: bool
     shard_params: Literal["all", "node"]
+    skip_above: float
+    skip_spikes: float
     state_precision: Any
     sync_batchnorm: bool
     target_cpu: _Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -378,6 +379,16 @@ class Session:
         initializers, or, if it ends with a slash, the adapters of `lora` as a folder for PEFT. Files
         appear when they are complete."""
         self._session.save(str(path))
+
+    @contextmanager
+    def averages(self):
+        """Trained parameters have their averages (`ema` of the compiler) inside of `with`:
+        evaluate(), save() and tensor() see these. Steps and checkpoints are errors there."""
+        self._session.use_averages(True)
+        try:
+            yield self
+        finally:
+            self._session.use_averages(False)
 
     def save_checkpoint(self, folder, *, wait: bool = True) -> Path:
         """Writes all state, the number of the step and the position in the data to

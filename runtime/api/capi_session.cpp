@@ -121,18 +121,43 @@ zero_rt_status zero_rt_session_read_gradient_range(zero_rt_session *session, con
   });
 }
 
+zero_rt_status zero_rt_session_find_nan(zero_rt_session *session) {
+  return guard([&] { return session->session->findNan(); });
+}
+
+int zero_rt_executable_has_averages(const zero_rt_executable *executable) {
+  const auto &tensors = executable->program->tables().tensors();
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const proto::Tensor &tensor) { return tensor.average(); });
+}
+
+zero_rt_status zero_rt_session_use_averages(zero_rt_session *session, int use) {
+  return guard([&] { return session->session->getAverages().use(use != 0); });
+}
+
+/// Does `body` to `session`, whose parameters must have their own values.
+template <typename Body>
+static zero_rt_status guardOwnValues(zero_rt_session *session, const char *what, Body body) {
+  return guard([&]() -> Status {
+    ZERO_RT_TRY(session->session->getAverages().checkUnused(what));
+    return body(*session->session);
+  });
+}
+
 zero_rt_status zero_rt_session_load(zero_rt_session *session, const char *path, int partial,
                                     zero_rt_load_result *result) {
-  return guard([&] { return session->session->getWeights().load(path, partial != 0, *result); });
+  return guardOwnValues(session, "weights", [&](Session &own) {
+    return own.getWeights().load(path, partial != 0, *result);
+  });
 }
 
 zero_rt_status zero_rt_session_load_arrays(zero_rt_session *session, const zero_rt_array *arrays,
                                            size_t count, int partial, zero_rt_load_result *result) {
-  return guard([&]() -> Status {
+  return guardOwnValues(session, "weights", [&](Session &own) -> Status {
     WeightsFile::Arrays named;
     for (size_t i = 0; i < count; ++i)
       ZERO_RT_TRY(viewArray("array", arrays[i], named[arrays[i].name]));
-    return session->session->getWeights().load(std::move(named), partial != 0, *result);
+    return own.getWeights().load(std::move(named), partial != 0, *result);
   });
 }
 
@@ -145,11 +170,13 @@ zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const ch
 }
 
 zero_rt_status zero_rt_session_save_state(zero_rt_session *session, const char *folder) {
-  return guard([&] { return session->session->getCheckpoints().save(folder); });
+  return guardOwnValues(session, "checkpoint",
+                        [&](Session &own) { return own.getCheckpoints().save(folder); });
 }
 
 zero_rt_status zero_rt_session_start_save(zero_rt_session *session, const char *folder) {
-  return guard([&] { return session->session->getCheckpoints().startSave(folder); });
+  return guardOwnValues(session, "checkpoint",
+                        [&](Session &own) { return own.getCheckpoints().startSave(folder); });
 }
 
 zero_rt_status zero_rt_session_finish_save(zero_rt_session *session) {
@@ -158,7 +185,9 @@ zero_rt_status zero_rt_session_finish_save(zero_rt_session *session) {
 
 zero_rt_status zero_rt_session_load_state(zero_rt_session *session, const char *path,
                                           uint32_t flags, zero_rt_state_result *result) {
-  return guard([&] { return session->session->getCheckpoints().load(path, flags, *result); });
+  return guardOwnValues(session, "checkpoint", [&](Session &own) {
+    return own.getCheckpoints().load(path, flags, *result);
+  });
 }
 
 const char *zero_rt_session_next_remark(zero_rt_session *session) {

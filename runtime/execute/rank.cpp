@@ -42,6 +42,21 @@ Status Rank::any(Device &device, bool mine, bool &result) {
   return status;
 }
 
+Status Rank::gather(const Call &call, DType dtype, const void *source, void *destination,
+                    uint64_t elements) {
+  Queue &queue = *shapes.front()->queue;
+  Status status = queue.meet();
+  if (status.ok())
+    status = communicator->allGather(call, dtype, source, destination, elements);
+  if (status.ok())
+    status = queue.finish();
+  if (status.ok())
+    status = communicator->check();
+  if (!status.ok())
+    communicator->abort(status);
+  return status;
+}
+
 Status Rank::step(const StepRequest &request) {
   Status status;
   if (request.shape != current)
@@ -70,6 +85,15 @@ void Rank::leave() {
     steps->executor.reset();
   recorded.reset();
   communicator.reset();
+}
+
+void Rank::findNan() {
+  for (size_t shape = 0; shape < shapes.size(); ++shape) {
+    ShapeSteps &steps = *shapes[shape];
+    if (!steps.search)
+      steps.executor->getObservers().attach(
+          steps.search.emplace(program->tablesOf(shape), number()));
+  }
 }
 
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {

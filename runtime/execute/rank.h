@@ -5,6 +5,7 @@
 
 #include "runtime/execute/executor.h"
 #include "runtime/execute/memory_check.h"
+#include "runtime/execute/nan_search.h"
 #include "runtime/execute/state.h"
 #include "runtime/execute/step_recording.h"
 #include "runtime/execute/vote.h"
@@ -37,6 +38,10 @@ public:
 
   /// Whether any rank gives `mine`. Between steps; all take part.
   Status any(Device &device, bool mine, bool &result);
+  /// destination[slice of member i * elements ...] = source of member i, as of Communicator.
+  /// Between steps; all take part.
+  Status gather(const Call &call, DType dtype, const void *source, void *destination,
+                uint64_t elements);
   /// Runs one step. A failure is sent to the other ranks before it is returned.
   Status step(const StepRequest &request);
   /// Waits until nothing runs any more, in a step that failed too.
@@ -50,6 +55,8 @@ public:
   /// Collectives that it has begun so far. From any thread.
   uint64_t collectives() const { return communicator->begunSoFar(); }
 
+  /// Lets the following steps fail at the first NaN, see NanSearch.
+  void findNan();
   /// Records the next `steps` steps and discards the previous recording; 0: records none.
   void record(uint64_t steps, Recorder::Clock::time_point origin);
   zero_rt_recording recording() const;
@@ -74,6 +81,7 @@ private:
     std::unique_ptr<Queue> queue;
     std::optional<StepData> data;
     std::optional<MemoryCheck> check;
+    std::optional<NanSearch> search;
     std::optional<Executor> executor; ///< goes first: its threads use all of the above
   };
 

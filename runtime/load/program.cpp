@@ -2,6 +2,8 @@
 
 #include "runtime/load/program.h"
 
+#include "runtime/device/cpu/attention_plan.h"
+#include "runtime/device/cpu/reach.h"
 #include "runtime/load/validate.h"
 #include "runtime/support/thread.h"
 #include "runtime/verify/lifetimes.h"
@@ -76,6 +78,23 @@ const proto::Tensor &LoadedProgram::valueOf(const proto::Tensor &tensor) const {
 
 const proto::Tensor &LoadedProgram::parameterOf(const proto::Gradient &gradient) const {
   return *parameters.at(gradient.parameter());
+}
+
+std::vector<DType> argumentTypes(const proto::Kernel &kernel) {
+  std::vector<DType> types;
+  if (kernel.has_attention()) {
+    AttentionPlan plan;
+    if (planAttention(kernel, plan).ok())
+      for (const AttentionPlan::Argument &argument : plan.arguments)
+        types.push_back(argument.stored);
+    return types;
+  }
+  for (int dtype : kernel.stored())
+    types.push_back(toDType(static_cast<proto::DType>(dtype)));
+  std::vector<uint64_t> reach;
+  if (types.empty() && planReach(kernel, reach, /*onGpu=*/false).ok())
+    types.assign(reach.size(), ZERO_RT_F32);
+  return types;
 }
 
 std::shared_ptr<DataSet> makeDataSet(const proto::Program &program) {

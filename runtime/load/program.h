@@ -55,6 +55,10 @@ inline DType fileTypeOf(const proto::Tensor &tensor) {
                                   : ZERO_RT_NO_DTYPE;
 }
 
+/// How the arguments of a launch of `kernel`, which validate() has passed, are stored, without the
+/// workspace. Empty: it does not say.
+std::vector<DType> argumentTypes(const proto::Kernel &kernel);
+
 /// Reads, checks and loads `path`.
 Status loadProgram(const std::string &path, std::shared_ptr<const LoadedProgram> &program);
 

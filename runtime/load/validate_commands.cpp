@@ -115,8 +115,9 @@ private:
   Status checkKernel(const proto::Kernel &kernel) {
     if (kernel.extent() > bounds.most())
       return badTable("kernel", kernel.name(), "it has more iterations than the arena has bytes");
-    if ((kernel.has_symbol() || kernel.has_gpu()) && kernel.stored_size() > 0)
-      return badTable("kernel", kernel.name(), "native code with types of its arguments");
+    for (int dtype : kernel.stored())
+      if (sizeOf(toDType(static_cast<proto::DType>(dtype))) == 0)
+        return badTable("kernel", kernel.name(), "an argument of an unknown type");
     const bool onGpu = program.target() == proto::CUDA;
     Status planned = planReach(kernel, reaches.emplace_back(), onGpu);
     return planned.ok() ? Status()
@@ -137,7 +138,8 @@ private:
       reach.resize(size_t(std::max(launch.args_size() - (kernel.workspace() > 0), 0)));
     if (kernel.workspace() > 0)
       reach.push_back(kernel.workspace());
-    if (size_t(launch.args_size()) != reach.size())
+    if (size_t(launch.args_size()) != reach.size() ||
+        kernel.stored_size() + (kernel.workspace() > 0) > launch.args_size())
       return badTable("command", command.label(), "wrong number of arguments for its kernel");
     for (size_t i = 0; i < reach.size(); ++i) {
       const proto::Address &argument = launch.args(int(i));

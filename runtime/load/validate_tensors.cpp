@@ -28,8 +28,7 @@ public:
           !parameters.try_emplace(tensor.name(), &tensor).second)
         return badTable("tensor", tensor.name(), "another parameter has its name");
     for (const proto::Tensor &tensor : program.tensors())
-      if (tensor.master())
-        ZERO_RT_TRY(checkMaster(tensor));
+      ZERO_RT_TRY(checkValueOf(tensor));
     for (const proto::Tensor &tensor : program.tensors())
       if (tensor.init().has_norms())
         ZERO_RT_TRY(checkNorms(tensor));
@@ -186,21 +185,28 @@ private:
     return {};
   }
 
-  /// `tensor` is the one f32 master of a 16-bit parameter.
-  Status checkMaster(const proto::Tensor &tensor) {
+  /// A master is the only one of a 16-bit parameter, an average the only one of any parameter. Both
+  /// are f32.
+  Status checkValueOf(const proto::Tensor &tensor) {
+    if (!tensor.master() && !tensor.average())
+      return {};
     auto it = parameters.find(tensor.of());
     if (tensor.role() != proto::OPTIMIZER || tensor.dtype() != proto::F32)
-      return badTable("tensor", tensor.name(), "a master that is no f32 state of the optimizer");
+      return badTable("tensor", tensor.name(),
+                      "a master or an average that is no f32 state of the optimizer");
     if (it == parameters.end())
-      return badTable("tensor", tensor.name(), "the master of no parameter");
+      return badTable("tensor", tensor.name(), "the master or the average of no parameter");
     const proto::Tensor &parameter = *it->second;
     auto own = shapeOf(tensor.shape()), its = shapeOf(parameter.shape());
-    if (!isHalf(toDType(parameter.dtype())) ||
-        !std::equal(own.begin(), own.end(), its.begin(), its.end()))
+    if ((tensor.master() && !isHalf(toDType(parameter.dtype()))) || isCoded(parameter) ||
+        !std::equal(own.begin(), own.end(), its.begin(), its.end()) ||
+        tensor.tiles_size() != parameter.tiles_size())
       return badTable("tensor", tensor.name(),
-                      "its parameter has no 16-bit type, or another shape");
-    if (!mastered.insert(tensor.of()).second)
-      return badTable("tensor", tensor.name(), "its parameter has another master");
+                      "its parameter has another shape or type than it needs");
+    if (tensor.master() && tensor.average())
+      return badTable("tensor", tensor.name(), "a master that is an average");
+    if (!(tensor.master() ? mastered : averaged).insert(tensor.of()).second)
+      return badTable("tensor", tensor.name(), "its parameter has another one");
     return {};
   }
 
@@ -300,7 +306,7 @@ private:
   const Bounds &bounds;
   uint64_t dataBytes;
   std::map<std::string_view, const proto::Tensor *> parameters;
-  std::set<std::string_view> mastered;
+  std::set<std::string_view> mastered, averaged;
 };
 
 } // namespace

@@ -12,7 +12,7 @@
 namespace zero::rt {
 
 Session::Session(std::unique_ptr<Ranks> all)
-    : ranks(std::move(all)), weights(*ranks), gradients(*ranks),
+    : ranks(std::move(all)), weights(*ranks), gradients(*ranks), averages(*ranks),
       checkpoints(*ranks, position, gradients) {
   position.learningRate = tables().learning_rate();
   position.data = makeDataSet(tables());
@@ -65,6 +65,7 @@ Status Session::checkState() const {
 
 Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   ZERO_RT_TRY(ranks->checkAlive());
+  ZERO_RT_TRY(averages.checkUnused("step"));
   ZERO_RT_TRY(checkState());
   ZERO_RT_TRY(position.data->prepare());
   ZERO_RT_TRY(checkpoints.findData());
@@ -150,10 +151,19 @@ static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request
   return result;
 }
 
-/// Remarks on the parameter for whose gradient a step was skipped. Without a loss scale, that is no
-/// step of a search for one.
+/// Remarks why a step was skipped: its gradients or its loss are beyond a limit, or the gradient of
+/// a parameter is not finite. With a loss scale, that is a step of a search for one.
 void Session::noteSkip(const zero_rt_step_result &result) {
-  if (!result.skipped || !std::isnan(result.loss_scale))
+  if (!result.skipped)
+    return;
+  if (std::isfinite(result.gradient_norm)) {
+    checkpoints.remark(format("step %llu is skipped: its loss is %g and the norm of its gradients "
+                              "is %g",
+                              static_cast<unsigned long long>(result.step), double(result.loss),
+                              double(result.gradient_norm)));
+    return;
+  }
+  if (!std::isnan(result.loss_scale))
     return;
   for (const auto &rank : ranks->here())
     if (const std::string &name = rank->getExecutor().skippedFor(); !name.empty()) {
@@ -194,6 +204,16 @@ static Status findOrigin(Ranks &ranks, Recorder::Clock::time_point &origin) {
   const bool isOnFirstNode = !ranks.isOneOfMany() || ranks.getWorld().node() == 0;
   if (isOnFirstNode && parseInteger(std::string_view(all.front()), first))
     origin = Clock::time_point(Clock::duration(first));
+  return {};
+}
+
+Status Session::findNan() {
+  ZERO_RT_TRY(ranks->checkAlive());
+  if (tables().target() == proto::CUDA)
+    return fail(ZERO_RT_UNSUPPORTED,
+                "NaN is found in programs for CPUs: compile with --device=cpu");
+  for (const auto &rank : ranks->here())
+    rank->findNan();
   return {};
 }
 

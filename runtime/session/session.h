@@ -3,6 +3,7 @@
 #ifndef RUNTIME_SESSION_SESSION_H
 #define RUNTIME_SESSION_SESSION_H
 
+#include "runtime/session/averages.h"
 #include "runtime/session/checkpoints.h"
 #include "runtime/session/collect.h"
 #include "runtime/session/session_weights.h"
@@ -31,6 +32,7 @@ public:
 
   SessionWeights &getWeights() { return weights; }
   Gradients &getGradients() { return gradients; }
+  Averages &getAverages() { return averages; }
   Checkpoints &getCheckpoints() { return checkpoints; }
 
   Status stats(int rank, zero_rt_stats &stats) const;
@@ -38,6 +40,8 @@ public:
   bool describeNvme(zero_rt_nvme_info &info) const;
   /// nullptr: the rank has none here.
   const char *nvmeFile(int rank) const;
+  /// Lets the following steps fail at the first NaN, see NanSearch.
+  Status findNan();
   Status record(uint64_t steps);
   Status recording(int rank, zero_rt_recording &recording);
 
@@ -68,6 +72,7 @@ private:
   double seconds = 0;
   SessionWeights weights;
   Gradients gradients;
+  Averages averages;
   Checkpoints checkpoints;
   /// A recording of a rank of another process.
   struct Copy {

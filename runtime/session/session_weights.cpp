@@ -129,7 +129,7 @@ static MakeElements elementsAs(const Array &array, DType to) {
 }
 
 /// Lets `make` write all ranks' parts of `tensor`. If `tensor` is a master, writes its values,
-/// rounded further, to its parameter.
+/// rounded further, to its parameter; and the value of a parameter to its average, too.
 Status SessionWeights::writeWhole(const proto::Tensor &tensor, const MakeElements &make) {
   if (isCoded(tensor)) {
     for (const auto &rank : ranks.here())
@@ -143,6 +143,11 @@ Status SessionWeights::writeWhole(const proto::Tensor &tensor, const MakeElement
   for (const Block &block : blocksOf(tables(), tensor))
     for (const auto &rank : ranks.here())
       ZERO_RT_TRY(setOwnPart(block, rank->number(), rank->getMemory().byTier(), make));
+  const std::string &name = tensor.master() ? tensor.of() : tensor.name();
+  const bool isRounded = tensor.role() == proto::PARAMETER && &program().valueOf(tensor) != &tensor;
+  for (const proto::Tensor &average : tables().tensors())
+    if (average.average() && average.of() == name && !isRounded)
+      ZERO_RT_TRY(writeWhole(average, convert(make, toDType(tensor.dtype()), ZERO_RT_F32)));
   for (const proto::Tensor &parameter : tables().tensors())
     if (tensor.master() && parameter.role() == proto::PARAMETER && parameter.name() == tensor.of())
       ZERO_RT_TRY(writeWhole(parameter,

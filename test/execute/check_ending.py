@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
+
 from checkpoints import newest
 from zero_test import Checks, Graph, check_refused, run_tool
 
@@ -60,6 +62,40 @@ def check_patience(checks, graph, run):
     checks.that(told["ending"] == "complete", f"an evaluation loss that falls ends nothing: {told}")
 
 
+def best_of(state):
+    """The step and the loss of the best checkpoint, and its newest generation."""
+    step, loss = (state / "best" / "loss").read_text().split()
+    return int(step), np.float32(loss), newest(state / "best").name
+
+
+def check_best(checks, graph, run, flags):
+    """The checkpoint of the least loss stays, also of a run that is resumed."""
+    label = f"best {flags}"
+    state, log = graph.work / f"best{len(flags)}", graph.work / "best.jsonl"
+    held = graph.data_flag.replace("--data", "--eval-data")
+    command = [*run, held, "--eval-every=2", "--keep-best", f"--save-state={state}", f"--log={log}",
+               *flags]
+
+    def expect(steps):
+        evaluations = {line["step"]: line["eval_loss"]
+                       for line in map(json.loads, log.read_text().splitlines()) if "eval_loss" in line}
+        checks.that(max(evaluations) == steps, f"{label}: {evaluations}")
+        least = min(evaluations, key=evaluations.get)
+        checks.that(best_of(state) == (least, np.float32(evaluations[least]), f"step-{least:08}"),
+                    f"{label}: {best_of(state)}, {evaluations}")
+
+    run_tool(*command, "--steps=4")
+    expect(4)
+    # Steps at a rate of 10 make the loss worse: the best one stays.
+    run_tool(*command, "--steps=8", f"--resume={state}", "--lr=10")
+    expect(8)
+    checks.that(best_of(state)[0] == 4, f"{label}: {best_of(state)}")
+    run_tool(*run, "--steps=6", f"--resume={state}/best", *flags)
+    if not flags:
+        check_refused(checks, "best: from the beginning", ["is of a later step than 0"], *command,
+                      "--steps=2")
+
+
 def main():
     data, work = sys.argv[1:]
     shutil.rmtree(work, ignore_errors=True)
@@ -70,10 +106,13 @@ def main():
     check_max_time(checks, graph, run, [])
     check_max_time(checks, graph, run, ["--processes=2"])
     check_patience(checks, graph, run)
+    check_best(checks, graph, run, [])
+    check_best(checks, graph, run, ["--processes=2"])
     for flags, expected in (
             (["--max-time=1x"], "'--max-time': expected a time such as 11h50m, 90s or 3600, got '1x'"),
             (["--max-time=0"], "'--max-time': expected a time such as 11h50m, 90s or 3600, got '0'"),
-            (["--patience=2"], "--patience has no effect without --eval-every")):
+            (["--patience=2"], "--patience has no effect without --eval-every"),
+            (["--keep-best"], "--keep-best has no effect without --save-state")):
         check_refused(checks, " ".join(flags), [expected], *run, *flags)
     checks.finish()
 

@@ -6,6 +6,7 @@ usage: check_nonfinite.py WORK
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -103,20 +104,26 @@ def check_infinite(checks, model, work):
                      *flags)
 
 
-def check_skip(checks, model, work):
+# What skips a step, a batch that it skips, and what is said.
+GUARDS = (("--nonfinite=skip", NAN, "the gradient of 'a.weight' is not finite"),
+          ("--skip-above=20", GOOD * 1e4, "its loss is"), ("--skip-above=20", NAN, "not finite"),
+          ("--skip-spikes=10", GOOD * 1e4, "the norm of its gradients is"))
+
+
+def check_skip(checks, model, work, guard, bad, told):
     """A skipped step changes nothing: the others are bitwise those of a run without it."""
     runs = Runs(checks, model, work)
     first = None
     for flags in ([], ["--precision=bf16"], ["--clip-norm=1"], ["--optimizer=sgd"]):
         for stage in (0, 1, 2, 3) if flags == ["--clip-norm=1"] else (0, 3):
-            label = f"skip {flags}, stage {stage}"
-            common = [*ADAMW[1 if "--optimizer=sgd" in flags else 0:], *flags, "--nonfinite=skip",
+            label = f"{guard}, {flags}, stage {stage}"
+            common = [*ADAMW[1 if "--optimizer=sgd" in flags else 0:], *flags, guard,
                       f"--zero-stage={stage}", "--ranks=2", "--lr-schedule=linear",
                       "--warmup-steps=2", "--total-steps=9"]
-            pairs = [GOOD, GOOD * 2], [GOOD, NAN], [GOOD * 3, GOOD]
+            pairs = [GOOD, GOOD * 2], [GOOD, bad], [GOOD * 3, GOOD]
             log, weights = runs.train([*pairs[0], *pairs[1], *pairs[2]], 3, *common)
-            checks.that("step 1 is skipped: the gradient of 'a.weight' is not finite" in
-                        runs.warnings, f"{label}: {runs.warnings}")
+            checks.that("step 1 is skipped: " in runs.warnings and told in runs.warnings,
+                        f"{label}: {runs.warnings}")
             plain, without = runs.train([*pairs[0], *pairs[2]], 2, *common)
             checks.that([line["skipped"] for line in log] == [False, True, False], f"{label}: {log}")
             checks.that([log[0]["loss"], log[2]["loss"]] == [line["loss"] for line in plain],
@@ -128,10 +135,35 @@ def check_skip(checks, model, work):
             checks.that(all(weights[name].tobytes() == value.tobytes()
                             for name, value in first.items()), f"{label}: another than stage 0")
     # Without the option, the same numbers: it adds nothing to a step that counts.
-    _, skip = runs.train([GOOD, GOOD * 2], 2, *ADAMW, "--nonfinite=skip")
+    _, skip = runs.train([GOOD, GOOD * 2], 2, *ADAMW, guard)
     _, stop = runs.train([GOOD, GOOD * 2], 2, *ADAMW)
     checks.that(all(skip[name].tobytes() == value.tobytes() for name, value in stop.items()),
-                f"--nonfinite=skip changes bits: {skip}, {stop}")
+                f"{guard} changes bits: {skip}, {stop}")
+
+
+def check_find_nan(checks, model, work):
+    """The first kernel that writes NaN, its rank, and what it has read; the same bits without NaN."""
+    runs = Runs(checks, model, work)
+    for stage, ranks, flags in ((0, 1, []), (3, 2, []), (3, 2, ["--processes=2"])):
+        batches = [GOOD] * ranks + [*[GOOD] * (ranks - 1), NAN]
+        command = runs.command(batches, *ADAMW, f"--zero-stage={stage}", f"--ranks={ranks}", "--steps=2",
+                               "--find-nan", *flags)
+        done = subprocess.run(["zero-run", *map(str, command)], capture_output=True, text=True)
+        # The derivative of the root is infinite, and 0 times it NaN, in one kernel.
+        told = re.search(r"step 1: rank (\d), micro-batch 0: '(\w+)' \(kernel \w+\) is the first to write "
+                         r"NaN, to element \d+ of its argument \d of \d+; before it, (.*)", done.stderr)
+        checks.that(done.returncode != 0 and told and told.groups() ==
+                    (str(ranks - 1), "u", "all that it reads is finite"),
+                    f"--find-nan, stage {stage} {flags}: {done.stderr}")
+    # A NaN of the data is there before any kernel.
+    data = np.where(GOOD == 4, np.float32(np.nan), GOOD)
+    done = subprocess.run(["zero-run", *map(str, runs.command([data], *ADAMW, "--find-nan"))],
+                          capture_output=True, text=True)
+    checks.that("before it, argument 0 has NaN at element 2" in done.stderr, f"NaN in data: {done.stderr}")
+    _, found = runs.train([GOOD, GOOD * 2], 2, *ADAMW, "--find-nan")
+    _, plain = runs.train([GOOD, GOOD * 2], 2, *ADAMW)
+    checks.that(all(found[name].tobytes() == value.tobytes() for name, value in plain.items()),
+                "--find-nan changes bits")
 
 
 def check_allowed(checks, model, work):
@@ -162,7 +194,9 @@ def main():
     check_stop(checks, where, work / "stop")
     check_norm(checks, line, work / "norm")
     check_infinite(checks, root, work / "infinite")
-    check_skip(checks, where, work / "skip")
+    for guard, bad, told in GUARDS:
+        check_skip(checks, where, work / "skip", guard, bad, told)
+    check_find_nan(checks, where, work / "find")
     check_allowed(checks, where, work / "allowed")
     checks.finish()
 

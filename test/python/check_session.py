@@ -267,6 +267,34 @@ def check_state(checks, program, graph):
         checks.that(same_state(state, session.state_dict()), "weights of the saved model")
 
 
+def check_averages(checks, data, work, graph):
+    """Inside of averages(), parameters have their averages; behind it, their own values."""
+    for folder in ("averages", "plain"):
+        (work / folder).mkdir()
+    program = compile_model(data, "gpt2-tiny", work / "averages", stage=1, ranks=2, ema=0.5)
+    name = "model.lm_head.weight"
+    with program.session() as session:
+        session.train(graph.inputs, steps=3, progress=False)
+        before, average = session.state_dict(), session.tensor(f"{name}.average")
+        own = session.evaluate(graph.inputs)
+        with session.averages():
+            checks.that(np.array_equal(session.tensor(name), average), "the average of a parameter")
+            checks.that(session.evaluate(graph.inputs) != own, "an evaluation of averages")
+            averages = session.state_dict()
+            for what, call in (("step", lambda: session.step(graph.inputs)),
+                               ("checkpoint", lambda: session.save_checkpoint(work / "no-state")),
+                               ("weights", lambda: session.load_state_dict(before))):
+                check_raises(checks, zero.InvalidArgumentError,
+                             f"{what}: parameters have the values of their averages", call)
+        checks.that(same_state(before, session.state_dict()), "parameters behind averages()")
+        checks.that(session.evaluate(graph.inputs) == own, "an evaluation behind averages()")
+    with program.session(weights=averages) as session:
+        checks.that(np.array_equal(session.tensor(f"{name}.average"), session.tensor(name)),
+                    "weights that are loaded begin an average")
+    with compile_model(data, "gpt2-tiny", work / "plain", stage=1, ranks=2).session() as session:
+        check_raises(checks, zero.UnsupportedError, "compile with --ema", session.averages().__enter__)
+
+
 def check_tied(checks, program, state):
     """The head of the model is its embedding, too: the state has both names if asked."""
     first, other = "model.lm_head.weight", "model.transformer.wte.weight"
@@ -465,6 +493,7 @@ def main():
     check_batches(checks, program, graph)
     check_epochs(checks, data, work)
     check_state(checks, program, graph)
+    check_averages(checks, data, work, graph)
     check_values(checks, program, graph)
     check_adapters(checks, data, graph)
     check_errors(checks, program, graph, work)

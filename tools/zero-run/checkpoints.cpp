@@ -44,6 +44,8 @@ Status Checkpoints::open() {
   ZERO_RT_TRY(locked);
   if (options.resume.empty())
     ZERO_RT_TRY(checkNoneLater(options.saveState, 0, {}));
+  if (options.resume.empty() && options.keepsBest)
+    ZERO_RT_TRY(checkNoneLater(options.saveState + "/best", 0, {}));
   Draft trial;
   return Draft::create(options.saveState, 0, trial);
 }
@@ -81,12 +83,23 @@ Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {
 }
 
 Status Checkpoints::save(const Session &session, uint64_t steps, bool beside) {
+  if (beside) {
+    const Stopwatch watch(saves.seconds);
+    ZERO_RT_TRY(take(zero_rt_session_start_save(session.get(), options.saveState.c_str())));
+    ++saves.count;
+    printRemarks(session);
+  } else {
+    ZERO_RT_TRY(saveIn(session, options.saveState));
+  }
+  saved = steps;
+  return {};
+}
+
+Status Checkpoints::saveIn(const Session &session, const std::string &folder) {
   const Stopwatch watch(saves.seconds);
-  const auto write = beside ? zero_rt_session_start_save : zero_rt_session_save_state;
-  ZERO_RT_TRY(take(write(session.get(), options.saveState.c_str())));
+  ZERO_RT_TRY(take(zero_rt_session_save_state(session.get(), folder.c_str())));
   ++saves.count;
   printRemarks(session);
-  saved = steps;
   return {};
 }
 

@@ -26,6 +26,8 @@ public:
   bool isSaved(uint64_t steps) const { return options.saveState.empty() || saved == steps; }
   /// Saves the state after `steps` steps. `beside`: returns when it is copied.
   rt::Status save(const Session &session, uint64_t steps, bool beside);
+  /// Saves the state in another folder, and waits for it.
+  rt::Status saveIn(const Session &session, const std::string &folder);
   /// Waits until what was copied is written.
   rt::Status finish(const Session &session);
   const Saves &getSaves() const { return saves; }

@@ -4,6 +4,7 @@
 
 #include "data.h"
 #include "runtime/support/checked.h"
+#include "zero_rt/averages.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,6 +33,7 @@ Status Evaluator::open(const Options &options, const Executable &executable) {
       !status.ok())
     return fail(status.getCode(), "--eval-data: %s", status.getMessage().c_str());
   every = options.evalEvery.value_or(0);
+  usesAverages = options.evaluatesAverages;
   const zero_rt_data_info info = infoOf(data);
   batch = info.samples_per_step;
   samples = info.samples;
@@ -49,6 +51,14 @@ Status Evaluator::run(const Session &session, uint64_t steps, Evaluation &result
                       bool &complete) const {
   result = {steps, {}};
   complete = false;
+  if (!usesAverages)
+    return runSamples(session, result, complete);
+  ZERO_RT_TRY(take(zero_rt_session_use_averages(session.get(), 1)));
+  ZERO_RT_TRY(runSamples(session, result, complete));
+  return take(zero_rt_session_use_averages(session.get(), 0));
+}
+
+Status Evaluator::runSamples(const Session &session, Evaluation &result, bool &complete) const {
   for (uint64_t first = 0; first < samples; first += batch) {
     bool stops;
     ZERO_RT_TRY(job.shallStop(session, stops));

@@ -31,9 +31,12 @@ public:
   uint64_t samplesEachTime() const { return samples; }
 
 private:
+  rt::Status runSamples(const Session &session, Evaluation &result, bool &complete) const;
+
   const Job &job;
   Data data;
   uint64_t every = 0;              ///< 0: only at the end
+  bool usesAverages = false;       ///< in place of parameters
   uint64_t samples = 0, batch = 1; ///< each time; in a global batch
 };
 

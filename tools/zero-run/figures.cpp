@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace zero::rt;
 
@@ -57,6 +58,8 @@ std::string Figures::text(const zero_rt_step_result &result) const {
   const bool isScaled = std::any_of(present.begin(), present.end(), [](const Figure *figure) {
     return figure->output == std::string_view("loss_scale");
   });
+  if (std::isfinite(result.gradient_norm))
+    return text + "skipped: beyond a limit, ";
   return text +
          (isScaled ? "skipped: the gradients overflow, " : "skipped: a gradient is not finite, ");
 }

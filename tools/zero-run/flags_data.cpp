@@ -152,6 +152,9 @@ Flags dataFlags(Options &options) {
       Flag{"Data", "eval-steps", "M", "evaluate only the first M global batches",
            toCount(options.evalSteps)}
           .orElse("all"),
+      {"Data", "eval-ema", "",
+       "evaluate with the averages of parameters that --ema keeps, in their place",
+       toSwitch(options.evaluatesAverages), "eval-data"},
       {"Data", "verify-data", "",
        "several processes compare all bytes of their data and weights before the\n"
        "first step (their sizes and blocks of them)",

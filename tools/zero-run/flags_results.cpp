@@ -49,6 +49,9 @@ Flags resultFlags(Options &options) {
            ".gguf file with blocks of 8-bit codes",
            toSavedType(options.form), "save"}
           .oneOfWords(),
+      {"Results", "save-ema", "FILE",
+       "as --save, with the averages of --ema in place of the weights",
+       toFiles(options.averageSaves), /*with=*/"", /*repeats=*/true},
       {"Results", "merge-lora", "",
        "with --lora: --save writes the model with the adapters added to its weights",
        toSwitch(options.form.mergesAdapters), "save"},
@@ -69,6 +72,10 @@ Flags resultFlags(Options &options) {
            toSaveAsync(options.saveAsync), "save-every"}
           .oneOfWords()
           .orElse("auto"),
+      {"Results", "keep-best", "",
+       "with --eval-data: keep the checkpoint with the least evaluation loss so far\n"
+       "in DIR/best",
+       toSwitch(options.keepsBest), "save-state"},
       {"Results", "local-state", "",
        "DIR of --save-state is a directory of each node's own, with the parts\n"
        "of its ranks; --resume finds them there without a flag",

@@ -73,6 +73,17 @@ static Setter toStall(zero_rt_session_options &session) {
   };
 }
 
+/// LOW,HIGH
+static Setter toRateRange(double &low, double &high) {
+  return [&low, &high](const std::string &text) {
+    const size_t comma = text.find(',');
+    const bool isRange = comma != text.npos && parseReal(text.substr(0, comma), low) &&
+                         parseReal(text.substr(comma + 1), high) && low > 0 && high > low &&
+                         std::isfinite(float(high));
+    return isRange ? Status() : expected("two positive numbers LOW,HIGH in ascending order", text);
+  };
+}
+
 Flags trainingFlags(Options &options) {
   return {
       Flag{"Training", "steps", "N", "steps to train; a resumed run counts the earlier steps",
@@ -108,6 +119,13 @@ Flags trainingFlags(Options &options) {
       Flag{"Training", "lr", "X", "learning rate, instead of the compiled one",
            toRate(options.learningRate)}
           .inShort("Training", "learning rate (as compiled)"),
+      {"Training", "lr-find", "FILE.svg",
+       "instead of training, raise the learning rate over --steps (100), draw the\n"
+       "loss of each rate, and suggest one. Writes no weights and no checkpoint",
+       toText(options.ratePicture)},
+      Flag{"Training", "lr-range", "LOW,HIGH", "the rates of --lr-find",
+           toRateRange(options.lowestRate, options.highestRate), "lr-find"}
+          .orElse("1e-7,1"),
       {"Training", "allow-nan", "",
        "continue when the loss or a gradient is NaN or infinite, and save such weights",
        toSwitch(options.session.allow_nan)},
@@ -205,6 +223,10 @@ Flags executionFlags(Options &options) {
       {"Execution", "check-memory", "",
        "guard the arenas, track what commands read and write, measure the peak",
        toSwitch(options.session.check_memory)},
+      {"Execution", "find-nan", "",
+       "read what each kernel writes, and end at the first NaN with its name and\n"
+       "what it had read; with --resume=DIR from the last checkpoint before it",
+       toSwitch(options.findsNan)},
       {"Execution", "calibrate", "FILE",
        "measure this machine with --ranks (as cores allow) and\n"
        "--threads-per-rank (1), write its description for zero-sim and zeroc,\n"

@@ -34,11 +34,17 @@ struct Options {
                                           ///< a resumed run those before count
   std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
   std::optional<uint64_t> patience; ///< evaluations without a better loss
-  double maxSeconds = 0;            ///< of a run; 0: no limit
+  bool evaluatesAverages = false;   ///< of parameters, in their place
+  bool keepsBest = false;           ///< the checkpoint with the least loss of evaluations
+  std::string ratePicture;          ///< of a test of learning rates; empty: there is none
+  double lowestRate = 1e-7, highestRate = 1;
+  bool findsNan = false; ///< which command writes it first
+  double maxSeconds = 0; ///< of a run; 0: no limit
   std::optional<float> learningRate;
-  std::vector<std::string> saves; ///< weights, each as its name says
-  rt::WeightsForm form;           ///< of these
-  std::string weights;            ///< to start from; empty: the model's own
+  std::vector<std::string> saves;        ///< weights, each as its name says
+  std::vector<std::string> averageSaves; ///< the same of averages
+  rt::WeightsForm form;                  ///< of these
+  std::string weights;                   ///< to start from; empty: the model's own
   bool partialWeights = false;
   std::string saveState; ///< folder of checkpoints
   std::optional<uint64_t> saveEvery;

@@ -123,9 +123,12 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   allowNan = options.session.allow_nan;
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
-    ZERO_RT_TRY(createWeights(inputs, path, options, executable,
-                              weights.emplace_back(path, WeightsWriter()).second));
-  const auto mayDivide = [](const auto &each) { return each.second.mayDivide(); };
+    weights.push_back({path});
+  for (const std::string &path : options.averageSaves)
+    weights.push_back({path, /*areAverages=*/true});
+  for (Weights &each : weights)
+    ZERO_RT_TRY(createWeights(inputs, each.path, options, executable, each.writer));
+  const auto mayDivide = [](const Weights &each) { return each.writer.mayDivide(); };
   if (options.form.shardBytes && std::ranges::none_of(weights, mayDivide))
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "--shard-bytes has no effect: expected --save=DIR/ of a model from a folder with "
@@ -133,6 +136,7 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   ZERO_RT_TRY(create(inputs, options.gradients, gradients));
   ZERO_RT_TRY(create(inputs, options.outputs, outputs));
   ZERO_RT_TRY(create(inputs, options.trace, trace));
+  ZERO_RT_TRY(create(inputs, options.ratePicture, picture));
   return create(inputs, options.report, report);
 }
 
@@ -234,10 +238,13 @@ Status Outputs::writeGradients(const Executable &executable, const Session &sess
   return writeSafetensors(gradients, std::move(entries));
 }
 
-Status Outputs::writeWeights(const Executable &executable, const Session &session, Meter &meter) {
-  for (auto &[path, writer] : weights) {
+Status Outputs::writeWeights(const Executable &executable, const Session &session, Meter &meter,
+                             bool ofAverages) {
+  for (Weights &each : weights) {
+    if (each.areAverages != ofAverages)
+      continue;
     std::vector<TensorEntry> entries;
-    ZERO_RT_TRY(weightsOf(executable, path, session.get(), allowNan, entries));
+    ZERO_RT_TRY(weightsOf(executable, each.path, session.get(), allowNan, entries));
     uint64_t total = 0;
     for (TensorEntry &entry : entries) {
       total += entry.bytes();
@@ -248,8 +255,9 @@ Status Outputs::writeWeights(const Executable &executable, const Session &sessio
       };
     }
     meter.begin("saving weights", total);
-    ZERO_RT_TRY(writer.write(entries));
+    ZERO_RT_TRY(each.writer.write(entries));
     meter.end();
+    each.areWritten = true;
   }
   return {};
 }
@@ -297,23 +305,25 @@ Status Outputs::writeReport(const std::string &json) {
 }
 
 Status Outputs::commitWeights() {
-  for (auto &[path, writer] : weights)
-    ZERO_RT_TRY(writer.sync());
-  for (auto &[path, writer] : weights)
-    ZERO_RT_TRY(writer.commit());
+  for (Weights &each : weights)
+    if (each.areWritten)
+      ZERO_RT_TRY(each.writer.sync());
+  for (Weights &each : weights)
+    if (each.areWritten)
+      ZERO_RT_TRY(each.writer.commit());
   return {};
 }
 
 /// Operations that can fail for lack of space are done before any file gets its name.
 Status Outputs::commit() {
-  for (auto &[path, writer] : weights)
-    ZERO_RT_TRY(writer.sync());
-  OutputFile *const files[] = {&log, &gradients, &outputs, &report, &trace};
+  for (Weights &each : weights)
+    ZERO_RT_TRY(each.writer.sync());
+  OutputFile *const files[] = {&log, &gradients, &outputs, &report, &trace, &picture};
   for (OutputFile *file : files)
     if (file->isOpen())
       ZERO_RT_TRY(file->sync());
-  for (auto &[path, writer] : weights)
-    ZERO_RT_TRY(writer.commit());
+  for (Weights &each : weights)
+    ZERO_RT_TRY(each.writer.commit());
   for (OutputFile *file : files)
     if (file->isOpen())
       ZERO_RT_TRY(file->commit());

@@ -34,25 +34,37 @@ public:
   /// failure. Without a line of this run nothing happens.
   rt::Status publishLog();
   rt::Status writeGradients(const Executable &executable, const Session &session);
-  rt::Status writeWeights(const Executable &executable, const Session &session, rt::Meter &meter);
+  /// The files of --save, or, with `ofAverages`, those of --save-ema, for which the session uses
+  /// averages.
+  rt::Status writeWeights(const Executable &executable, const Session &session, rt::Meter &meter,
+                          bool ofAverages);
   /// The outputs of the last step, over all ranks.
   rt::Status writeOutputs(const Executable &executable, const Session &session);
   rt::Status writeReport(const std::string &json);
+  rt::Status writePicture(const std::string &svg) { return picture.write(svg); }
   rt::OutputFile &traceFile() { return trace; }
   rt::Status commit();
-  /// Gives the weights alone their names, of a run that fails after its steps.
+  /// Gives the weights that were written, and nothing else, their names, of a run that fails after
+  /// its steps.
   rt::Status commitWeights();
 
 private:
   template <typename Members>
   rt::Status writeLog(Members members);
+
+  struct Weights {
+    std::string path;
+    bool areAverages = false, areWritten = false;
+    rt::WeightsWriter writer = {};
+  };
+
   std::string logFolder;
   bool logsTimes = false;
   rt::EventFile events;
-  bool isLogged = false;                                          ///< a line of this run
-  bool allowNan = false;                                          ///< in the weights
-  std::vector<std::pair<std::string, rt::WeightsWriter>> weights; ///< by path
-  rt::OutputFile log, gradients, outputs, report, trace;
+  bool isLogged = false; ///< a line of this run
+  bool allowNan = false; ///< in the weights
+  std::vector<Weights> weights;
+  rt::OutputFile log, gradients, outputs, report, trace, picture;
   std::optional<Figures> figures;
 };
 

@@ -162,12 +162,17 @@ void Progress::warnOfSkips(const std::vector<zero_rt_step_result> &results) cons
   const size_t skipped = countSkipped(results);
   if (skipped == 0 || skipped < results.size())
     return;
-  const double scale = results.back().loss_scale; // NaN: there is none
+  const zero_rt_step_result &last = results.back();
+  std::string scale;
+  if (!std::isnan(last.loss_scale))
+    scale = format(", the last time with a loss scale of %g", double(last.loss_scale));
+  const char *why = std::isfinite(last.gradient_norm)
+                        ? "the loss or the gradients were beyond a limit"
+                    : scale.empty() ? "the gradients were not finite"
+                                    : "the gradients overflowed";
   std::fflush(stdout);
-  std::fprintf(
-      stderr, "zero-run: warning: no step was applied: the gradients %s in each of %zu%s\n",
-      std::isnan(scale) ? "were not finite" : "overflowed", skipped,
-      std::isnan(scale) ? "" : format(", the last time with a loss scale of %g", scale).c_str());
+  std::fprintf(stderr, "zero-run: warning: no step was applied: %s in each of %zu%s\n", why,
+               skipped, scale.c_str());
 }
 
 /// Why steps are missing.

@@ -43,13 +43,14 @@ Status goOnFromSaved(Options &options, const Job &job) {
 }
 
 void removeLeft(const Options &options) {
-  for (const std::string *path :
-       {&options.log, &options.gradients, &options.outputs, &options.report, &options.trace})
+  for (const std::string *path : {&options.log, &options.gradients, &options.outputs,
+                                  &options.report, &options.trace, &options.ratePicture})
     if (!path->empty())
       sweepTemporaries(*path);
-  for (const std::string &path : options.saves)
-    for (const char *suffix : {"", ".data"})
-      sweepTemporaries(path + suffix);
+  for (const std::vector<std::string> *paths : {&options.saves, &options.averageSaves})
+    for (const std::string &path : *paths)
+      for (const char *suffix : {"", ".data"})
+        sweepTemporaries(path + suffix);
   sweepTemporaries(compilerFolder());
   if (!options.saveState.empty())
     sweepDrafts(options.saveState);

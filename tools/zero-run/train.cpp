@@ -3,6 +3,7 @@
 #include "train.h"
 
 #include "alike.h"
+#include "best.h"
 #include "checkpoints.h"
 #include "data.h"
 #include "ending.h"
@@ -11,6 +12,7 @@
 #include "process_memory.h"
 #include "profiler.h"
 #include "progress.h"
+#include "rate_test.h"
 #include "report.h"
 #include "runtime/io/documents.h"
 #include "runtime/support/checked.h"
@@ -19,6 +21,8 @@
 #include "tiers.h"
 #include "tools/process/process.h"
 #include "work_line.h"
+#include "zero_rt/averages.h"
+#include "zero_rt/finding.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -34,7 +38,8 @@ class Training {
 public:
   Training(const Options &options, const Job &job, const Executable &executable)
       : options(options), job(job), executable(executable), early(options, job), evaluator(job),
-        checkpoints(options, job), work(options.quiet), meter(WorkLine::report, &work) {}
+        checkpoints(options, job), best(options, job, checkpoints), work(options.quiet),
+        meter(WorkLine::report, &work) {}
 
   Status run();
   Status publishLog() { return outputs.publishLog(); }
@@ -55,6 +60,7 @@ private:
   Status runSteps(Progress &progress);
   Status save(bool beside);
   Status writeTrained();
+  Status writeAverages();
   Status write();
 
   const Options &options;
@@ -63,7 +69,9 @@ private:
   Data data;
   EarlyEnd early;
   Evaluator evaluator;
+  std::optional<RateTest> rates;
   Checkpoints checkpoints;
+  BestCheckpoint best;
   Profiler profiler;
   WorkLine work;
   Meter meter; ///< of what is done here; the session has its own
@@ -75,10 +83,13 @@ private:
 };
 } // namespace
 
+/// The steps of a test of learning rates without --steps.
+static constexpr uint64_t kRateTestSteps = 100;
+
 /// Steps in all: --steps, or so many times the data. `from`: where the run begins.
 static Status countSteps(const Options &options, const Data &data, const zero_rt_state_result &from,
                          uint64_t &steps) {
-  steps = options.steps.value_or(1);
+  steps = options.steps.value_or(options.ratePicture.empty() ? 1 : kRateTestSteps);
   if (!options.epochs)
     return {};
   const zero_rt_data_info info = infoOf(data);
@@ -119,6 +130,19 @@ static Status checkEffects(const Options &options, const Executable &executable)
   if (options.endurance > 0 && rankBytes(executable).disk == 0)
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "--nvme-endurance has no effect: the program stores nothing on disk");
+  if (!zero_rt_executable_has_averages(executable.get()))
+    for (const auto &[isGiven, name] : {std::pair(options.evaluatesAverages, "--eval-ema"),
+                                        std::pair(!options.averageSaves.empty(), "--save-ema")})
+      if (isGiven)
+        return fail(ZERO_RT_INVALID_ARGUMENT,
+                    "%s: the program keeps no averages of parameters: compile it with --ema", name);
+  if (!options.ratePicture.empty() && (!options.saves.empty() || !options.averageSaves.empty() ||
+                                       !options.saveState.empty() || options.learningRate))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "--lr-find tries learning rates and keeps nothing of its steps: expected none of "
+                "--lr, --save, --save-ema and --save-state");
+  if (options.keepsBest && options.evalData.empty())
+    return fail(ZERO_RT_INVALID_ARGUMENT, "--keep-best has no effect without --eval-data");
   if (!options.gradients.empty() && infoOf(executable).gradients == 0)
     return fail(ZERO_RT_INVALID_ARGUMENT, "--dump-gradients has nothing to write: %s",
                 trains(infoOf(executable)) ? "each gradient is consumed during backward"
@@ -159,6 +183,8 @@ Status Training::resume() {
   if (data)
     ZERO_RT_TRY(countSteps(options, data, from, steps));
   results.first = from.step;
+  if (!options.ratePicture.empty())
+    steps += from.step;
   steps = std::max(steps, from.step);
   if (steps == from.step && !options.outputs.empty())
     return fail(ZERO_RT_INVALID_ARGUMENT,
@@ -211,14 +237,19 @@ Status Training::begin() {
   wanted.gpu_algorithms = options.gpuAlgorithms.empty() ? nullptr : options.gpuAlgorithms.c_str();
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
+  if (!options.ratePicture.empty())
+    wanted.allow_nan = 1; // the highest rates may diverge
   wanted.progress = WorkLine::report;
   wanted.progress_context = &work;
   ZERO_RT_TRY(zero::run::open(executable, wanted, session));
   announceNvme(options, session);
+  if (options.findsNan)
+    ZERO_RT_TRY(take(zero_rt_session_find_nan(session.get())));
   ZERO_RT_TRY(take(zero_rt_session_set_data(session.get(), data.get())));
   if (options.learningRate)
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
   ZERO_RT_TRY(options.resume.empty() ? loadWeights(options, session) : resume());
+  ZERO_RT_TRY(best.open(session));
   if (job.isFirst())
     ZERO_RT_TRY(outputs.openEvents(results.first));
   return profiler.checkSteps(steps - results.first);
@@ -238,15 +269,19 @@ Status Training::evaluate(Progress &progress) {
     evaluator.warn(result.total);
   results.evaluations.push_back(result);
   early.addEvaluation(result);
-  return {};
+  if (best.isBetter(result))
+    ZERO_RT_TRY(outputs.publishLog()); // a run that is resumed from there finds its lines
+  return best.add(session, result);
 }
 
 /// The weights of this process are still readable, because an evaluation changes none.
 Status Training::saveBeforeFailure(const Status &reason) {
-  const bool isReadable = weightsWritten || !options.session.world;
+  // After an evaluation of averages that fails, parameters do not have their own values.
+  const bool isReadable = weightsWritten || (!options.session.world && !options.evaluatesAverages);
   if (!job.isFirst() || !isReadable || options.saves.empty() || results.steps.empty())
     return reason;
-  Status saved = weightsWritten ? Status() : outputs.writeWeights(executable, session, meter);
+  Status saved =
+      weightsWritten ? Status() : outputs.writeWeights(executable, session, meter, false);
   if (saved.ok())
     saved = outputs.commitWeights();
   std::fflush(stdout);
@@ -273,6 +308,9 @@ Status Training::runStep(uint64_t step, Progress &progress) {
   const bool keep = step == 0 && !options.gradients.empty();
   ZERO_RT_TRY(profiler.beforeStep(session, results.steps.size(), steps - results.first));
   zero_rt_step_result result;
+  if (rates)
+    ZERO_RT_TRY(take(
+        zero_rt_session_set_learning_rate(session.get(), rates->rateOf(step - results.first))));
   ZERO_RT_TRY(
       take(zero_rt_session_step(session.get(), keep ? ZERO_RT_KEEP_GRADIENTS : 0, &result)));
   if (keep)
@@ -282,12 +320,16 @@ Status Training::runStep(uint64_t step, Progress &progress) {
   checkpoints.printRemarks(session);
   results.steps.push_back(result);
   early.addStep(result.seconds);
+  if (rates && rates->add(result))
+    steps = results.done(); // it has diverged
   if (results.steps.size() == 1)
     ZERO_RT_TRY(noteStopTime(progress));
   return {};
 }
 
 Status Training::runSteps(Progress &progress) {
+  if (!options.ratePicture.empty())
+    rates.emplace(options.lowestRate, options.highestRate, steps - results.first);
   for (uint64_t step = results.first; step < steps; ++step) {
     bool stops;
     ZERO_RT_TRY(early.shallStop(session, stops));
@@ -328,15 +370,28 @@ Status Training::save(bool beside) {
 /// What the last step left, before an evaluation replaces outputs or ends the session.
 Status Training::writeTrained() {
   ZERO_RT_TRY(outputs.writeOutputs(executable, session));
-  ZERO_RT_TRY(outputs.writeWeights(executable, session, meter));
+  ZERO_RT_TRY(outputs.writeWeights(executable, session, meter, /*ofAverages=*/false));
   weightsWritten = true;
   return {};
+}
+
+/// The files of --save-ema. All processes exchange parameters with averages.
+Status Training::writeAverages() {
+  if (options.averageSaves.empty())
+    return {};
+  ZERO_RT_TRY(take(zero_rt_session_use_averages(session.get(), 1)));
+  ZERO_RT_TRY(job.inFirst(session, [&] {
+    return outputs.writeWeights(executable, session, meter, /*ofAverages=*/true);
+  }));
+  return take(zero_rt_session_use_averages(session.get(), 0));
 }
 
 /// Writes the other files of all ranks, and gives all their names.
 Status Training::write() {
   ZERO_RT_TRY(profiler.finish(session, results.profile));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
+  if (rates)
+    ZERO_RT_TRY(outputs.writePicture(rates->picture()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
   return outputs.commit();
 }
@@ -354,6 +409,7 @@ Status Training::run() {
   progress.setSteps(steps);
   ZERO_RT_TRY(runSteps(progress));
   ZERO_RT_TRY(job.inFirst(session, [&] { return writeTrained(); }));
+  ZERO_RT_TRY(writeAverages());
   if (evaluator.isDue(results.done(), steps) && !isEvaluated())
     ZERO_RT_TRY(evaluate(progress));
   results.saves = checkpoints.getSaves();
@@ -364,6 +420,9 @@ Status Training::run() {
   ZERO_RT_TRY(job.inFirst(session, [&] { return write(); }));
   if (job.isFirst()) {
     progress.finish(results);
+    progress.note(best.text());
+    if (rates)
+      progress.note(rates->text());
     profiler.print(results.profile);
   }
   return {};

@@ -39,6 +39,7 @@ struct ParameterState {
   std::string suffix; ///< "exp_avg"
   double init = 0.0;
   bool isPositive = false; ///< never negative
+  bool isAverage = false;  ///< of the parameter: begins with its value, and is always f32
 };
 
 /// A state of a whole tensor with a shape of its own, initially zero. The rank that computes the

@@ -93,27 +93,33 @@ struct ParameterGroup {
   std::string pattern; ///< a glob of parameters' names
   std::optional<double> weightDecay;
   double learningRateScale = 1.0;
+  std::optional<ScheduleOptions> schedule = {};
 };
 
 /// A parameter group's optimizer.
 struct GroupOptimizer {
   const Optimizer *optimizer;
   double learningRateScale;
+  const ScheduleOptions *schedule = nullptr; ///< null: that of the program
 };
 
 /// The state that counts the updates of a program with a schedule.
 inline constexpr llvm::StringLiteral kUpdateCount = "optimizer.updates";
+/// Whether the learning rate of the program, with `schedule`, or of one of `groups` changes.
+bool countsUpdates(llvm::ArrayRef<GroupOptimizer> groups, const ScheduleOptions &schedule);
 
 /// The scalar states of `groups`; those of one name are one.
 llvm::SmallVector<ScalarState> scalarStatesOf(llvm::ArrayRef<GroupOptimizer> groups);
 
 /// Adds the kernel `name`: (learning rate f32, scalar states f64...) -> (their next
-/// values..., the learning rate of this step f32, each group's scalars f32...). With a schedule
-/// that is not constant kUpdateCount comes before the states of `groups`.
+/// values..., the learning rate of this step f32, each group's scalars f32...). The learning rate
+/// follows `schedule`, and that of a group its own, if it has one. If updates are counted,
+/// kUpdateCount comes before the states of `groups`.
 mlir::func::FuncOp buildScalarKernel(mlir::ModuleOp module, llvm::ArrayRef<GroupOptimizer> groups,
                                      const ScheduleOptions &schedule, llvm::StringRef name);
 
-/// Parses "pattern:weight-decay=X:lr-scale=Y"; returns null and a message in `error` if the text
+/// Parses "pattern:weight-decay=X:lr-scale=Y", also with settings of a schedule, such as
+/// "lr-schedule=linear:total-steps=100"; returns null and a message in `error` if the text
 /// has another form.
 std::optional<ParameterGroup> parseParameterGroup(llvm::StringRef text, std::string &error);
 

@@ -80,7 +80,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
       groups.push_back(*group);
     }
     for (const std::string &pattern : noDecay)
-      groups.push_back({pattern, 0.0, 1.0});
+      groups.push_back({pattern, 0.0});
     return groups;
   }
 
@@ -158,6 +158,19 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     return schedule;
   }
 
+  /// The average that is asked for, if any.
+  FailureOr<std::optional<AverageOptions>> parseAverageOptions(ModuleOp module) {
+    if (ema.empty())
+      return std::optional<AverageOptions>();
+    std::string error;
+    std::optional<AverageOptions> average = parseAverage(ema, error);
+    if (!average)
+      return module.emitError("ema: " + error);
+    average->every = emaEvery;
+    average->start = emaStart;
+    return average;
+  }
+
   LogicalResult run(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
     if (module->hasAttr(kWholeStepAttr))
       return runWholeStep(module, step, gradients);
@@ -173,7 +186,11 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     FailureOr<OtherOptimizer> other = parseOther(module);
     if (failed(other))
       return failure();
-    FailureOr<ParameterGroups> groups = ParameterGroups::create(module, options, *other, *given);
+    FailureOr<std::optional<AverageOptions>> average = parseAverageOptions(module);
+    if (failed(average))
+      return failure();
+    FailureOr<ParameterGroups> groups =
+        ParameterGroups::create(module, options, *other, *given, *average);
     if (failed(groups))
       return failure();
     MatrixParameters matrices;
@@ -201,6 +218,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     GradientFactorOptions factorOptions{
         clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
     factorOptions.skipsNonFinite = nonFinite == NonFinite::Skip;
+    factorOptions.guard = {skipAbove, skipSpikes};
     // The model's own gradients are those of the rank's own mean.
     if (module->hasAttr(kOwnGradientsAttr)) {
       OpBuilder builder(step.getBody().front().getTerminator());

@@ -10,18 +10,26 @@ namespace zero {
 
 /// Adds the optimizer of `options` for `group`.
 LogicalResult ParameterGroups::add(ModuleOp module, const ParameterGroup &group,
-                                   OptimizerOptions options, double learningRateScale) {
+                                   OptimizerOptions options, double learningRateScale,
+                                   const std::optional<AverageOptions> &average) {
   // A pattern refers to its text, which must stay where it is.
   auto made = std::make_unique<Member>();
   Member &member = *made;
   member.text = group.pattern;
   member.learningRateScale = group.learningRateScale * learningRateScale;
+  member.schedule = group.schedule;
   if (group.weightDecay)
     options.given[kWeightDecay.str()] = {*group.weightDecay};
   std::string error;
   member.optimizer = createOptimizer(options, error);
   if (!member.optimizer)
     return module.emitError(error);
+  if (average && member.optimizer->isLayerwise())
+    return module.emitError("an average of parameters: expected an optimizer that does not scale "
+                            "steps by norms of whole parameters, got ")
+           << member.optimizer->getSettings().definition().name;
+  if (average)
+    member.optimizer = addAverage(std::move(member.optimizer), *average);
   member.isOfMatrices = member.optimizer->isOfMatrices();
   if (!group.pattern.empty()) {
     llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(member.text);
@@ -36,7 +44,8 @@ LogicalResult ParameterGroups::add(ModuleOp module, const ParameterGroup &group,
 
 FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const OptimizerOptions &options,
                                                    const OtherOptimizer &other,
-                                                   ArrayRef<ParameterGroup> groups) {
+                                                   ArrayRef<ParameterGroup> groups,
+                                                   const std::optional<AverageOptions> &average) {
   ParameterGroups result;
   SmallVector<ParameterGroup> all(groups);
   all.emplace_back();
@@ -44,8 +53,9 @@ FailureOr<ParameterGroups> ParameterGroups::create(ModuleOp module, const Optimi
   if (other.weightDecay)
     beside.given[kWeightDecay.str()] = {*other.weightDecay};
   for (const ParameterGroup &group : all) {
-    if (failed(result.add(module, group, options, 1)) ||
-        (result.divides() && failed(result.add(module, group, beside, other.learningRateScale))))
+    if (failed(result.add(module, group, options, 1, average)) ||
+        (result.divides() &&
+         failed(result.add(module, group, beside, other.learningRateScale, average))))
       return failure();
   }
   return result;
@@ -72,7 +82,8 @@ std::string ParameterGroups::describe() const {
 SmallVector<GroupOptimizer> ParameterGroups::optimizers() const {
   SmallVector<GroupOptimizer> all;
   for (const std::unique_ptr<Member> &member : members)
-    all.push_back({member->optimizer.get(), member->learningRateScale});
+    all.push_back({member->optimizer.get(), member->learningRateScale,
+                   member->schedule ? &*member->schedule : nullptr});
   return all;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LIB_TRANSFORMS_STEP_PARAMETERGROUPS_H
 #define LIB_TRANSFORMS_STEP_PARAMETERGROUPS_H
 
+#include "zero/Optimizers/Average.h"
 #include "zero/Optimizers/Schedule.h"
 
 #include "llvm/Support/GlobPattern.h"
@@ -24,7 +25,8 @@ public:
   static mlir::FailureOr<ParameterGroups> create(mlir::ModuleOp module,
                                                  const OptimizerOptions &options,
                                                  const OtherOptimizer &other,
-                                                 llvm::ArrayRef<ParameterGroup> groups);
+                                                 llvm::ArrayRef<ParameterGroup> groups,
+                                                 const std::optional<AverageOptions> &average);
 
   /// Whether matrices have an optimizer of their own.
   bool divides() const { return members.front()->isOfMatrices; }
@@ -44,11 +46,13 @@ private:
     std::optional<llvm::GlobPattern> pattern;
     std::unique_ptr<Optimizer> optimizer;
     double learningRateScale = 1;
+    std::optional<ScheduleOptions> schedule;
     bool isOfMatrices = false;
     bool isUsed = false;
   };
   llvm::LogicalResult add(mlir::ModuleOp module, const ParameterGroup &group,
-                          OptimizerOptions options, double learningRateScale);
+                          OptimizerOptions options, double learningRateScale,
+                          const std::optional<AverageOptions> &average);
 
   std::vector<std::unique_ptr<Member>> members;
 };

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StepGuard.h"
+
 #include "zero/Transforms/Step/StepGradients.h"
 
 #include "dialects/Zero/EmittedAttrs.h"
@@ -223,7 +225,7 @@ void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts)
 
 GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
   Value scale = readScale();
-  const bool skips = scale || options.skipsNonFinite;
+  const bool skips = scale || options.skipsNonFinite || options.guard.isOn();
   if (!skips && options.clipNorm == 0)
     return {};
   SmallVector<Value> inputs{squareSum(gradients)};
@@ -240,12 +242,15 @@ GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
   addResult(step, made.getResult(0), "gradient_norm");
   if (!skips)
     return result;
-  result.counts = cast<TypedValue<RankedTensorType>>(made.getResult(2));
+  auto isFinite = cast<TypedValue<RankedTensorType>>(made.getResult(2));
+  result.counts = options.guard.isOn()
+                      ? addStepGuard(step, builder, made.getResult(0), isFinite, options.guard)
+                      : isFinite;
   if (scale)
     addResult(step, made.getResult(3), "loss_scale");
   addResult(step, result.counts, "applied");
   if (scale && !options.isScaleFixed)
-    adaptScale(scale, result.counts);
+    adaptScale(scale, isFinite);
   return result;
 }
 

@@ -21,7 +21,7 @@ static constexpr StringLiteral kScalarKernel = "update_scalars";
 
 SmallVector<ScalarState> StepUpdates::scalarStates() const {
   SmallVector<ScalarState> states;
-  if (!schedule.isConstant())
+  if (countsUpdates(groups.optimizers(), schedule))
     states.push_back({kUpdateCount.str(), 0.0, ScalarState::Late::Steps});
   llvm::append_range(states, scalarStatesOf(groups.optimizers()));
   return states;
@@ -157,8 +157,8 @@ void StepUpdates::addScalars(TypedValue<RankedTensorType> counts) {
   llvm::append_range(scalars, launch.getResults().drop_front(states.size() + 1));
 }
 
-/// A state of `parameter`, at `after`, all `init`; without it a master, which has the parameter's
-/// own value.
+/// A state of `parameter`, at `after`, all `init`; without it a master or an average, which has the
+/// parameter's own value.
 StateOp StepUpdates::addState(OpBuilder &after, ParameterOp parameter, StringRef suffix,
                               RankedTensorType type, std::optional<double> init) {
   std::string name = (parameter.getSymName() + "." + suffix).str();
@@ -190,7 +190,8 @@ void StepUpdates::addStates(ParameterOp parameter, const Optimizer &optimizer,
   for (auto [index, state] : llvm::enumerate(optimizer.states())) {
     const StateForm stored = form.states.empty() ? StateForm() : form.states[index];
     if (!stored.hasCodes()) {
-      add(state.suffix, stored.bits == 16 ? values.clone(after.getBF16Type()) : values, state.init);
+      add(state.suffix, stored.bits == 16 ? values.clone(after.getBF16Type()) : values,
+          state.isAverage ? std::nullopt : std::optional(state.init));
       continue;
     }
     auto codes = values.clone(after.getI8Type());
@@ -321,6 +322,8 @@ void StepUpdates::addUpdate(GradientOp gradient, const GradientFactor &factor) {
     auto own = llvm::map_to_vector(directionStates(optimizer, form, states),
                                    [](Attribute state) { return cast<FlatSymbolRefAttr>(state); });
     states.pop_back_n(own.size());
+    if (!form.states.empty())
+      form.states.erase(form.states.begin(), form.states.end() - optimizer.numDirectionStates());
     change = addMatrixStep(gradient, parameter, own, group, form, factor);
     form = {form.parameter, builder.getF32Type(), /*scaled=*/false};
   }

@@ -408,6 +408,18 @@ TEST(ParameterGroup, IsAPatternAndSettings) {
   EXPECT_EQ(group->pattern, "head:0/w") << "a name may hold colons";
   EXPECT_FALSE(group->weightDecay);
   EXPECT_EQ(group->learningRateScale, 2.0);
+  EXPECT_FALSE(group->schedule);
+}
+
+TEST(ParameterGroup, MayHaveASchedule) {
+  std::string error;
+  auto group = zero::parseParameterGroup(
+      "head:lr-schedule=linear:warmup-steps=2:total-steps=10:min-lr-ratio=0.1", error);
+  ASSERT_TRUE(group && group->schedule) << error;
+  EXPECT_EQ(group->schedule->kind, zero::ScheduleKind::Linear);
+  EXPECT_EQ(group->schedule->warmupSteps, 2u);
+  EXPECT_EQ(group->schedule->totalSteps, 10u);
+  EXPECT_EQ(group->schedule->minRatio, 0.1);
 }
 
 TEST(ParameterGroup, RefusesByName) {
@@ -416,18 +428,26 @@ TEST(ParameterGroup, RefusesByName) {
     EXPECT_FALSE(zero::parseParameterGroup(text, error)) << text.str();
     return error;
   };
-  EXPECT_EQ(refused("*.bias"), "expected PATTERN:weight-decay=X:lr-scale=Y or one of the two, "
-                               "got '*.bias'");
-  EXPECT_EQ(refused(":lr-scale=1"), "expected PATTERN:weight-decay=X:lr-scale=Y or one of the "
-                                    "two, got ':lr-scale=1'");
+  const std::string form =
+      "expected PATTERN:weight-decay=X:lr-scale=Y, one of the two, or settings "
+      "of a schedule, got ";
+  EXPECT_EQ(refused("*.bias"), form + "'*.bias'");
+  EXPECT_EQ(refused(":lr-scale=1"), form + "':lr-scale=1'");
   EXPECT_EQ(refused("w:lr-scale=1:decay=2"),
-            "'w:lr-scale=1:decay=2': expected weight-decay=X or lr-scale=Y, got 'decay=2'");
+            "'w:lr-scale=1:decay=2': expected weight-decay, lr-scale, lr-schedule, warmup-steps, "
+            "warmup-form, warmup-ratio, total-steps, min-lr-ratio, lr-power, lr-cycles, "
+            "decay-steps or decay-form, '=' and a value, got 'decay=2'");
   EXPECT_EQ(refused("w:lr-scale=1:lr-scale=2"),
             "'w:lr-scale=1:lr-scale=2': 'lr-scale' is given twice");
   EXPECT_EQ(refused("w:weight-decay=-1"),
             "'w:weight-decay=-1': weight-decay: expected a number >= 0, got '-1'");
   EXPECT_EQ(refused("w:lr-scale=fast"),
             "'w:lr-scale=fast': lr-scale: expected a number >= 0, got 'fast'");
+  EXPECT_EQ(refused("w:lr-schedule=fast").substr(0, 48),
+            "'w:lr-schedule=fast': lr-schedule: expected cons");
+  EXPECT_EQ(refused("w:lr-schedule=linear"),
+            "'w:lr-schedule=linear': total-steps: expected the number of steps with "
+            "lr-schedule=linear, got 0");
   EXPECT_EQ(refused("[:lr-scale=1").substr(0, 16), "'[:lr-scale=1': ");
 }
 

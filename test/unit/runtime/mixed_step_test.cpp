@@ -397,19 +397,39 @@ TEST(MixedTables, AreRefusedByName) {
          "kernel 'forward': expected the types of 4 arguments, got 3");
   change([](auto &m) { m.program.mutable_kernels(1)->set_stored(0, proto::F64); },
          "kernel 'backward': an argument is stored in a type that is not read");
-  change([](auto &m) { m.program.mutable_kernels(2)->add_stored(proto::BF16); },
-         "kernel 'count_labels': native code with types of its arguments");
+  change([](auto &m) { m.program.mutable_kernels(2)->add_stored(proto::DType(99)); },
+         "kernel 'count_labels': an argument of an unknown type");
+  change(
+      [](auto &m) {
+        for (int i = 0; i < 9; ++i)
+          m.program.mutable_kernels(2)->add_stored(proto::BF16);
+      },
+      "wrong number of arguments for its kernel");
   auto reduce = [](auto &m) { return m.segment(1).mutable_commands(7)->mutable_collective(); };
   change([&](auto &m) { reduce(m)->set_arithmetic(proto::F16); }, "'reduce w': a sum over ranks");
   change([&](auto &m) { reduce(m)->set_arithmetic(proto::DType(99)); }, "'reduce w': a sum over");
   change([&](auto &m) { reduce(m)->set_dtype(proto::I8); }, "'reduce w': a sum over ranks");
   auto master = [](auto &m) { return m.program.mutable_tensors(1); };
   change([&](auto &m) { master(m)->set_role(proto::PARAMETER); },
-         "'w.master': a master that is no f32 state of the optimizer");
-  change([&](auto &m) { master(m)->set_of("v"); }, "'w.master': the master of no parameter");
-  change([&](auto &m) { master(m)->set_of("b"); }, "'w.master': its parameter has no 16-bit type");
+         "'w.master': a master or an average that is no f32 state of the");
+  change([&](auto &m) { master(m)->set_of("v"); }, "'w.master': the master or the average of no");
+  change([&](auto &m) { master(m)->set_of("b"); },
+         "'w.master': its parameter has another shape or type");
   change([&](auto &m) { *m.program.add_tensors() = *master(m); },
-         "'w.master': its parameter has another master");
+         "'w.master': its parameter has another one");
+  change([&](auto &m) { master(m)->set_average(true); }, "'w.master': a master that is an average");
+  auto addAverage = [&](auto &m) {
+    proto::Tensor &average = *m.program.add_tensors();
+    average = *master(m);
+    average.set_name("w.average");
+    average.set_master(false);
+    average.set_average(true);
+    return &average;
+  };
+  change([&](auto &m) { addAverage(m)->set_role(proto::CONSTANT); },
+         "'w.average': a master or an average that is no f32 state of the");
+  change([&](auto &m) { addAverage(m), addAverage(m); },
+         "'w.average': its parameter has another one");
   change([](auto &m) { *m.program.add_tensors() = m.program.tensors(0); },
          "'w': another parameter has its name");
   change([&](auto &m) { m.program.mutable_gradients(0)->mutable_scale()->set_offset(m.at.end); },

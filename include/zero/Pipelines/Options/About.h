@@ -147,6 +147,7 @@ phase::Condition training,
     budget,           ///< one limits plans
     timedPlan,        ///< something depends on the speed of the machine
     decay,            ///< some weights decay
+    average,          ///< one of parameters is kept
     hyperparameter,   ///< of the optimizer
     matrixOptimizer;  ///< the optimizer updates matrices only
 
@@ -155,7 +156,7 @@ phase::Condition training,
 /// The checks.
 namespace valid {
 
-phase::Check allowPrecision, dataRoot, lrPoints, mesh, noDecay, otherOptimizer, paramGroups,
+phase::Check allowPrecision, dataRoot, ema, lrPoints, mesh, noDecay, otherOptimizer, paramGroups,
     targetCpu;
 
 } // namespace valid

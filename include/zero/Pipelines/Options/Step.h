@@ -4,6 +4,7 @@
 #define ZERO_PIPELINES_OPTIONS_STEP_H
 
 #include "runtime/format/limits.h"
+#include "zero/Optimizers/Average.h"
 #include "zero/Optimizers/Schedule.h"
 #include "zero/Pipelines/OptimizerFlags.h"
 #include "zero/Pipelines/Options/Group.h"
@@ -54,8 +55,9 @@ struct StepOptions : Group {
       llvm::cl::value_desc("pattern,...")};
   ListOption<std::string> paramGroups{
       parent, "param-group", ofStep(needs::training).checked(valid::paramGroups),
-      llvm::cl::desc("settings of parameters that match a glob: weight-decay=X, lr-scale=Y or "
-                     "both, joined by ':'; the first matching group applies"),
+      llvm::cl::desc("settings of parameters that match a glob: weight-decay=X, lr-scale=Y, or "
+                     "those of a schedule of their own, lr-schedule=... and others, joined by ':'; "
+                     "the first matching group applies"),
       llvm::cl::value_desc("pattern:key=X,...")};
   ListOption<std::string> statePrecision{
       parent, "state-precision", ofStep(needs::training),
@@ -118,6 +120,23 @@ struct StepOptions : Group {
       parent, "lr-points", ofStep(needs::training).checked(valid::lrPoints),
       llvm::cl::desc("points: factors on --lr after so many updates, with lines between them"),
       llvm::cl::value_desc("STEP:FACTOR,...")};
+  Option<std::string> ema{parent, "ema", ofStep(needs::training).checked(valid::ema),
+                          llvm::cl::desc("keep an average of each trained parameter over updates: "
+                                         "exponential with this decay, or the mean"),
+                          llvm::cl::value_desc("DECAY|mean")};
+  Option<uint64_t> emaEvery{
+      parent,
+      "ema-every",
+      ofStep(needs::average).atLeastOne(),
+      llvm::cl::desc("updates from one value that counts in the averages to the next"),
+      llvm::cl::init(1),
+      llvm::cl::value_desc("N")};
+  Option<uint64_t> emaStart{parent,
+                            "ema-start",
+                            ofStep(needs::average).atLeastOne(),
+                            llvm::cl::desc("the first update whose values count in the averages"),
+                            llvm::cl::init(1),
+                            llvm::cl::value_desc("N")};
   Option<double> clipNorm{parent, "clip-norm",
                           ofStep(needs::training)
                               .notNegative()
@@ -131,6 +150,16 @@ struct StepOptions : Group {
       llvm::cl::desc("a step of which a gradient is NaN or infinite: stop, with the name of the "
                      "parameter, or skip, which changes no state; fp16 always skips"),
       llvm::cl::init(NonFinite::Stop)};
+  Option<double> skipAbove{
+      parent, "skip-above", ofStep(needs::training).notNegative().orElse("0: no limit"),
+      llvm::cl::desc("a step whose gradients have a larger global norm, or one that is not finite, "
+                     "changes no state"),
+      llvm::cl::init(0.0)};
+  Option<double> skipSpikes{
+      parent, "skip-spikes", ofStep(needs::training).notNegative().orElse("0: no limit"),
+      llvm::cl::desc("a step whose loss is more than this multiple of a running mean of losses, or "
+                     "whose gradients are not finite, changes no state"),
+      llvm::cl::init(0.0)};
   Option<uint64_t> microBatches{
       parent,
       "micro-batches",

@@ -14,8 +14,9 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     of products instead of its gradient. Where ranks along `tensor` have shards of a matrix, nodes
     gather its direction and take the rank's shard of the step. With `qk-clip` among the settings,
     nodes measure the largest score of each attention head, and matrices of queries and keys are
-    scaled by factors that follow. Adds the learning rate as input `learning_rate`, and the kernel
-    that computes the scalars of the step from the schedule.
+    scaled by factors that follow. With `ema`, the first state of each parameter is an average of
+    its values, which its update advances. Adds the learning rate as input `learning_rate`, and the
+    kernel that computes the scalars of the step from the schedule.
     Returns the mean of the loss over micro-batches and ranks ("loss") and the rank's own
     ("local_loss"), and, where the loss is divided by one sum of the weights of labels, that sum
     ("loss_weight"): evaluations add up batches by it.
@@ -26,6 +27,7 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     gradient clipping or a loss scale, the global norm of the gradients becomes a factor that
     the updates apply. With a loss scale or `nonfinite=skip`, a step whose norm is not finite is
     skipped: updates and step counters have the condition `applied`, and the loss scale adapts.
+    So is a step beyond `skip-above` or `skip-spikes`, to which the scale does not adapt.
   }];
   let options = [
     Option<"optimizer", "optimizer", "std::string", /*default=*/"\"adamw\"",
@@ -42,7 +44,7 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
                "patterns of parameters that an optimizer of matrices updates">,
     ListOption<"otherParams", "other-params", "std::string",
                "patterns of parameters that it does not update">,
-    ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y">,
+    ListOption<"paramGroups", "param-group", "std::string", "pattern:weight-decay=X:lr-scale=Y, or settings of a schedule">,
     ListOption<"statePrecision", "state-precision", "std::string",
                "f32, bf16, 8bit or 4bit, or STATE= and one of these: how states are stored">,
     Option<"masterWeights", "master-weights", "::zero::MasterWeights",
@@ -69,6 +71,12 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     Option<"decayForm", "decay-form", "::zero::DecayForm",
            /*default=*/"::zero::DecayForm::Linear", "linear, cosine or sqrt">,
     ListOption<"lrPoints", "lr-points", "std::string", "STEP:FACTOR: points of the schedule">,
+    Option<"ema", "ema", "std::string", /*default=*/"\"\"",
+           "decay rate of averages of parameters, or mean; empty: there are none">,
+    Option<"emaEvery", "ema-every", "uint64_t", /*default=*/"1",
+           "updates between two values that count in averages">,
+    Option<"emaStart", "ema-start", "uint64_t", /*default=*/"1",
+           "number of the first update whose values count in averages, from 1">,
     Option<"clipNorm", "clip-norm", "double", /*default=*/"0.0",
            "maximum global norm; 0: no limit">,
     Option<"microBatches", "micro-batches", "uint64_t", /*default=*/"1",
@@ -78,6 +86,10 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
            "f32 or bf16: the type of sums of gradients over micro-batches">,
     Option<"nonFinite", "nonfinite", "::zero::NonFinite", /*default=*/"::zero::NonFinite::Stop",
            "skip: a step of which a gradient is not finite changes no state">,
+    Option<"skipAbove", "skip-above", "double", /*default=*/"0.0",
+           "norm of gradients above which a step changes no state; 0: no limit">,
+    Option<"skipSpikes", "skip-spikes", "double", /*default=*/"0.0",
+           "the same for the loss, as a multiple of a running mean; 0: no limit">,
     Option<"lossScale", "loss-scale", "double", /*default=*/"0.0", "fixed loss scale; 0: dynamic">,
     Option<"minLossScale", "min-loss-scale", "double", /*default=*/"1.0", "minimum loss scale">,
     Option<"lossScaleWindow", "loss-scale-window", "unsigned", /*default=*/"1000",

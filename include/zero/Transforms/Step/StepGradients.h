@@ -53,12 +53,21 @@ struct GradientFactor {
 mlir::ArrayAttr buildSquareSumKernels(mlir::ModuleOp module, llvm::StringRef name,
                                       mlir::Type element);
 
+/// Limits beyond which a step changes no state; 0: there is none.
+struct StepGuardOptions {
+  double mostNorm = 0;      ///< of the gradients, before they are clipped
+  double mostLossRatio = 0; ///< of the loss and a running mean of the losses of applied steps
+
+  bool isOn() const { return mostNorm > 0 || mostLossRatio > 0; }
+};
+
 struct GradientFactorOptions {
   double clipNorm = 0;
   bool isScaleFixed = false;
   LossScaleOptions lossScale = {};
   mlir::Value share = {};      ///< a factor that the gradients still lack, or null
   bool skipsNonFinite = false; ///< also without a loss scale
+  StepGuardOptions guard = {}; ///< skips what is not finite, too
 };
 
 /// Appends the global norm of `gradients`, the factor, whether the step is applied and the next
