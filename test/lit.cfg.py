@@ -58,6 +58,7 @@ config.substitutions.append(("%link_flags", config.link_flags))
 # bench/setup.sh creates, or in those whose interpreters the variables name.
 for feature, packages, environment, variable in (
         ("jax", ["jax"], "jax", "ZERO_JAX_PYTHON"),
+        ("optax", ["jax", "optax"], "jax", "ZERO_JAX_PYTHON"),
         ("torch-mlir", ["torch_mlir"], "torch", "ZERO_TORCH_PYTHON"),
         ("transformers", ["torch", "transformers", "accelerate", "peft"], "torch",
          "ZERO_TORCH_PYTHON"),

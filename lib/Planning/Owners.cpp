@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <set>
 #include <tuple>
 
 namespace zero::planning {
@@ -50,22 +51,33 @@ std::optional<JobPlan> assignJobs(const std::vector<Job> &jobs, int64_t ranks, i
   return plan;
 }
 
-double leastOperations(const std::vector<Job> &jobs, int64_t ranks) {
-  double sum = 0, largest = 0;
+double leastOperations(const std::vector<Job> &jobs, int64_t ranks,
+                       const std::vector<double> &before) {
+  double sum = std::accumulate(before.begin(), before.end(), 0.0), largest = 0;
   for (const Job &job : jobs) {
     sum += job.operations;
     largest = std::max(largest, job.operations);
+  }
+  if (!before.empty()) {
+    const auto [least, most] = std::minmax_element(before.begin(), before.end());
+    largest = std::max(*most, *least + largest);
   }
   return std::max(largest, sum / double(ranks));
 }
 
 namespace {
 
+/// How groups of different items are formed.
+struct Way {
+  bool fills = false; ///< whether other items are put into what is empty
+  bool pads = false;  ///< whether all groups may be padded by as much as one alone may be
+};
+
 /// Makes groups of items until nothing is left that forms one.
 class OwnerPlanner {
 public:
-  OwnerPlanner(const std::vector<BucketItem> &items, const OwnerLimits &limits)
-      : items(items), limits(limits) {
+  OwnerPlanner(const std::vector<BucketItem> &items, const OwnerLimits &limits, Way way)
+      : items(items), limits(limits), way(way), operations(size_t(limits.ranks), 0) {
     owners.items.resize(items.size());
     int64_t elements = 0;
     for (const BucketItem &item : items)
@@ -73,14 +85,29 @@ public:
     allowance = int64_t(limits.padding * double(elements));
   }
 
-  Owners plan() {
+  void plan() {
     groupEqual();
-    groupDifferent();
+    if (!way.pads)
+      groupDifferent();
     // Slices that cut what is left would exchange each of its elements once more.
     allowance = std::numeric_limits<int64_t>::max();
     groupDifferent();
     assignRest();
-    return std::move(owners);
+  }
+  Owners take() { return std::move(owners); }
+
+  /// Whether more is exchanged than the limit of padding allows, and the operations of the rank
+  /// with most of them, with those that take as long as what is exchanged.
+  std::pair<bool, double> cost() const {
+    double elements = 0, everywhere = 0;
+    for (size_t index = 0; index < items.size(); ++index) {
+      elements += double(items[index].elements);
+      if (items[index].isOwnable && owners.items[index].rank < 0)
+        everywhere += items[index].operations;
+    }
+    return {exchanged > 2 * limits.padding * elements,
+            *std::max_element(operations.begin(), operations.end()) + everywhere +
+                limits.operationsOfExchange * exchanged};
   }
 
 private:
@@ -108,15 +135,25 @@ private:
   void groupEqual();
   void groupDifferent();
   void assignRest();
+  /// Items that may become a group.
+  struct Packed {
+    Indices indices = {};
+    std::vector<int64_t> ranks = {}; ///< of each
+    int64_t elements = 0;
+  };
   void packAll(Indices open);
-  Indices packSome(const Indices &bySpace);
-  bool pack(const Indices &indices);
-  void addGroup(const Indices &indices, const std::vector<int64_t> &ranks);
+  Packed packSome(const Indices &bySpace) const;
+  std::optional<Packed> pack(Indices indices) const;
+  void fill(Packed &packed, const Indices &bySpace) const;
+  void addGroup(const Packed &packed);
 
   const std::vector<BucketItem> &items;
   const OwnerLimits &limits;
+  Way way;
   Owners owners;
-  int64_t allowance; ///< elements of padding that more groups may add
+  std::vector<double> operations; ///< of each rank, on its items
+  double exchanged = 0;           ///< elements that a rank receives more
+  int64_t allowance;              ///< elements of padding that more groups may add
 };
 
 } // namespace
@@ -128,18 +165,20 @@ std::vector<Job> OwnerPlanner::jobsOf(const Indices &indices) const {
   return jobs;
 }
 
-void OwnerPlanner::addGroup(const Indices &indices, const std::vector<int64_t> &ranks) {
+void OwnerPlanner::addGroup(const Packed &packed) {
   std::vector<int64_t> ends(size_t(limits.ranks), 0);
-  int64_t elements = 0;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    int64_t &end = ends[size_t(ranks[i])];
-    owners.items[indices[i]] = {ranks[i], int64_t(owners.slices.size()), end};
-    end += spaceOf(indices[i]);
-    elements += items[indices[i]].elements;
+  for (size_t i = 0; i < packed.indices.size(); ++i) {
+    const size_t index = packed.indices[i];
+    const int64_t rank = packed.ranks[i];
+    owners.items[index] = {rank, int64_t(owners.slices.size()), ends[size_t(rank)]};
+    ends[size_t(rank)] += spaceOf(index);
+    operations[size_t(rank)] += items[index].operations;
   }
   const int64_t slice = *std::max_element(ends.begin(), ends.end());
   owners.slices.push_back(slice);
-  allowance -= slice * limits.ranks - elements;
+  const int64_t padding = slice * limits.ranks - packed.elements;
+  allowance -= padding;
+  exchanged += 2 * double(padding);
 }
 
 /// The operations on a group of equal items are divided evenly, in the order of the model.
@@ -156,7 +195,7 @@ void OwnerPlanner::groupEqual() {
     group.push_back(index);
     if (int64_t(group.size()) < limits.ranks)
       continue;
-    addGroup(group, ranks);
+    addGroup({group, ranks, limits.ranks * item.elements});
     group.clear();
   }
 }
@@ -188,19 +227,18 @@ void OwnerPlanner::packAll(Indices open) {
   std::stable_sort(open.begin(), open.end(),
                    [&](size_t a, size_t b) { return spaceOf(a) < spaceOf(b); });
   while (!open.empty()) {
-    const Indices packed = packSome(open);
-    if (packed.empty())
+    const Packed packed = packSome(open);
+    if (packed.indices.empty())
       return;
-    std::erase_if(open, [&](size_t index) {
-      return std::find(packed.begin(), packed.end(), index) != packed.end();
-    });
+    addGroup(packed);
+    std::erase_if(open, [&](size_t index) { return owners.items[index].group >= 0; });
   }
 }
 
-/// Makes one group of a range of `bySpace`, that with the most elements and of these the one of
-/// the largest items, beside which others find no space. Items that are much larger or smaller than
-/// others fit into no equal slices.
-OwnerPlanner::Indices OwnerPlanner::packSome(const Indices &bySpace) {
+/// A group of a range of `bySpace`: that with the most elements, and of these the one of the
+/// largest items, beside which others find no space and which balance worst. Items that are much
+/// larger or smaller than others fit into no equal slices.
+OwnerPlanner::Packed OwnerPlanner::packSome(const Indices &bySpace) const {
   constexpr size_t kTries = 16;
   struct Range {
     int64_t elements;
@@ -219,18 +257,26 @@ OwnerPlanner::Indices OwnerPlanner::packSome(const Indices &bySpace) {
   std::stable_sort(ranges.begin(), ranges.end(), [](const Range &a, const Range &b) {
     return std::pair(a.elements, a.first) > std::pair(b.elements, b.first);
   });
+  Packed best;
   for (size_t i = 0; i < std::min(ranges.size(), kTries); ++i) {
-    Indices indices(bySpace.begin() + int64_t(ranges[i].first),
-                    bySpace.begin() + int64_t(ranges[i].end));
-    if (pack(indices))
-      return indices;
+    std::optional<Packed> packed = pack(Indices(bySpace.begin() + int64_t(ranges[i].first),
+                                                bySpace.begin() + int64_t(ranges[i].end)));
+    if (!packed)
+      continue;
+    if (way.fills)
+      fill(*packed, bySpace);
+    auto worth = [](const Packed &each) {
+      return std::pair(each.elements, -int64_t(each.indices.size()));
+    };
+    if (worth(*packed) > worth(best))
+      best = std::move(*packed);
   }
-  return {};
+  return best;
 }
 
 /// Makes a group of all `indices` if slices need not be too large. Of several sizes takes the
 /// smallest with balanced operations, else that with the best balance.
-bool OwnerPlanner::pack(const Indices &indices) {
+std::optional<OwnerPlanner::Packed> OwnerPlanner::pack(Indices indices) const {
   constexpr double kBalanced = 1.1;
   constexpr int kSizes = 8;
   const std::vector<Job> jobs = jobsOf(indices);
@@ -242,10 +288,10 @@ bool OwnerPlanner::pack(const Indices &indices) {
   const int64_t least = std::max(largest, (elements + limits.ranks - 1) / limits.ranks);
   const int64_t most = std::min((elements + paddingOf(elements)) / limits.ranks,
                                 limits.bytes / items[indices.front()].elementBytes / limits.ranks);
-  const double bound = leastOperations(jobs, limits.ranks);
+  const double bound = leastOperations(jobs, limits.ranks, operations);
   std::optional<JobPlan> best;
   for (int size = 0; size <= kSizes && least <= most; ++size) {
-    auto plan = assignJobs(jobs, limits.ranks, least + (most - least) * size / kSizes);
+    auto plan = assignJobs(jobs, limits.ranks, least + (most - least) * size / kSizes, operations);
     if (!plan || (best && plan->most >= best->most))
       continue;
     best = std::move(plan);
@@ -253,54 +299,70 @@ bool OwnerPlanner::pack(const Indices &indices) {
       break;
   }
   if (!best)
-    return false;
-  addGroup(indices, best->ranks);
-  return true;
+    return std::nullopt;
+  return Packed{std::move(indices), std::move(best->ranks), elements};
+}
+
+/// Adds others of `bySpace`, the largest first, that fit into the slices as they are.
+void OwnerPlanner::fill(Packed &packed, const Indices &bySpace) const {
+  std::vector<int64_t> ends(size_t(limits.ranks), 0);
+  std::vector<double> loads = operations;
+  auto put = [&](size_t index, int64_t rank) {
+    ends[size_t(rank)] += spaceOf(index);
+    loads[size_t(rank)] += items[index].operations;
+  };
+  for (size_t i = 0; i < packed.indices.size(); ++i)
+    put(packed.indices[i], packed.ranks[i]);
+  const int64_t slice = *std::max_element(ends.begin(), ends.end());
+  const std::set<size_t> inside(packed.indices.begin(), packed.indices.end());
+  for (auto index = bySpace.rbegin(); index != bySpace.rend(); ++index) {
+    int64_t rank = -1;
+    for (int64_t each = 0; !inside.contains(*index) && each < limits.ranks; ++each)
+      if (ends[size_t(each)] + spaceOf(*index) <= slice &&
+          (rank < 0 || loads[size_t(each)] < loads[size_t(rank)]))
+        rank = each;
+    if (rank < 0)
+      continue;
+    packed.indices.push_back(*index);
+    packed.ranks.push_back(rank);
+    packed.elements += items[*index].elements;
+    put(*index, rank);
+  }
 }
 
 /// Distributes what is in no group so that all operations are balanced. A tensor that is used far
 /// apart has a bucket of its own, as others without a group.
 void OwnerPlanner::assignRest() {
-  std::vector<double> before(size_t(limits.ranks), 0);
   Indices rest;
   for (size_t index = 0; index < items.size(); ++index) {
-    if (owners.items[index].group >= 0)
-      before[size_t(owners.items[index].rank)] += items[index].operations;
-    else if (items[index].isOwnable && isWorthExchange(index))
+    if (owners.items[index].group >= 0 || !items[index].isOwnable)
+      continue;
+    const bool isOwned = isWorthExchange(index);
+    exchanged += (isOwned ? 2 : 1) * double(items[index].elements);
+    if (isOwned)
       rest.push_back(index);
   }
   std::vector<Job> jobs = jobsOf(rest);
   for (Job &job : jobs)
     job.elements = 0; // its slices are on all ranks
-  const JobPlan plan = *assignJobs(jobs, limits.ranks, 0, std::move(before));
-  for (size_t i = 0; i < rest.size(); ++i)
+  const JobPlan plan = *assignJobs(jobs, limits.ranks, 0, operations);
+  for (size_t i = 0; i < rest.size(); ++i) {
     owners.items[rest[i]].rank = plan.ranks[i];
+    operations[size_t(plan.ranks[i])] += jobs[i].operations;
+  }
 }
 
 Owners planOwners(const std::vector<BucketItem> &items, const OwnerLimits &limits) {
   if (limits.ranks < 2)
     return {std::vector<Owner>(items.size()), {}};
-  return OwnerPlanner(items, limits).plan();
-}
-
-Homes planHomes(const std::vector<WholeState> &states, int64_t alignment) {
-  std::vector<size_t> order(states.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return states[a].elements > states[b].elements; });
-  using Key = std::pair<int64_t, int64_t>; // group, and rank or number
-  std::map<Key, int64_t> counts;
-  std::map<Key, size_t> numbers;
-  Homes homes{std::vector<size_t>(states.size()), {}};
-  for (size_t index : order) {
-    const WholeState &state = states[index];
-    const int64_t number = counts[{state.group, state.rank}]++;
-    auto [home, isNew] = numbers.try_emplace({state.group, number}, homes.slices.size());
-    if (isNew) // the largest one comes first
-      homes.slices.push_back(roundUp(state.elements, alignment));
-    homes.states[index] = home->second;
+  std::optional<OwnerPlanner> best;
+  for (Way way : {Way{}, Way{.fills = true}, Way{.fills = true, .pads = true}}) {
+    OwnerPlanner planner(items, limits, way);
+    planner.plan();
+    if (!best || planner.cost() < best->cost())
+      best.emplace(std::move(planner));
   }
-  return homes;
+  return best->take();
 }
 
 } // namespace zero::planning

@@ -141,27 +141,32 @@ def check_orientation(checks, data, work):
             checks.that(error <= 1e-4, f"{name}: {n} is not {ratio} times the step: {error:.1e}")
 
 
+def write_classifier(work, nodes, initializers, shape):
+    """Writes a model of x of `shape` and four labels, and its data."""
+    work.mkdir(parents=True, exist_ok=True)
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape),
+              helper.make_tensor_value_info("labels", TensorProto.INT64, [4])]
+    loss = helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])
+    nodes = [*nodes, helper.make_node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["loss"])]
+    graph = helper.make_graph(nodes, work.name, inputs, [loss],
+                              [numpy_helper.from_array(v, k) for k, v in initializers.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]),
+              work / "model.onnx")
+    np.savez(work / "data.npz", labels=np.arange(4),
+             x=np.random.default_rng(1).normal(size=shape).astype(np.float32))
+
+
 def check_mixed_orientation(checks, work):
     """Matrices of one shape of which products read one the other way have other factors, so that no
     rank computes the step of one with the launches of the other."""
-    work.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(0)
     weights = {name: random.normal(0, 0.1, shape).astype(np.float32) for name, shape in
                (("up.weight", (64, 128)), ("down.weight", (64, 128)), ("head.weight", (64, 8)))}
     nodes = [helper.make_node("MatMul", ["x", "up.weight"], ["wide"]),
              helper.make_node("Relu", ["wide"], ["active"]),
              helper.make_node("Gemm", ["active", "down.weight"], ["y"], transB=1),
-             helper.make_node("MatMul", ["y", "head.weight"], ["scores"]),
-             helper.make_node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["loss"])]
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 64]),
-              helper.make_tensor_value_info("labels", TensorProto.INT64, [4])]
-    graph = helper.make_graph(nodes, "mixed", inputs,
-                              [helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])],
-                              [numpy_helper.from_array(v, k) for k, v in weights.items()])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]),
-              work / "model.onnx")
-    np.savez(work / "data.npz", x=random.normal(size=(4, 64)).astype(np.float32),
-             labels=np.arange(4))
+             helper.make_node("MatMul", ["y", "head.weight"], ["scores"])]
+    write_classifier(work, nodes, weights, [4, 64])
     saved, stages = work / "saved.safetensors", []
     for stage in range(4):
         run_tool("zero-run", work / "model.onnx", "--optimizer=muon", "--lr=0.02", "--ranks=2",
@@ -174,36 +179,52 @@ def check_mixed_orientation(checks, work):
 
 def check_experts(checks, work):
     """Weights of batched experts are a matrix for each."""
-    work.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(0)
-    weights = {"experts.w": random.normal(0, 0.1, (3, 16, 8)),
-               "head.w": random.normal(0, 0.1, (8, 5))}
+    weights = {"experts.w": random.normal(0, 0.1, (3, 16, 8)).astype(np.float32),
+               "head.w": random.normal(0, 0.1, (8, 5)).astype(np.float32)}
     nodes = [helper.make_node("Expand", ["x", "shape"], ["copies"]),
              helper.make_node("MatMul", ["copies", "experts.w"], ["y"]),
              helper.make_node("ReduceMean", ["y", "axes"], ["mean"], keepdims=0),
-             helper.make_node("MatMul", ["mean", "head.w"], ["scores"]),
-             helper.make_node("SoftmaxCrossEntropyLoss", ["scores", "labels"], ["loss"])]
+             helper.make_node("MatMul", ["mean", "head.w"], ["scores"])]
     constants = {"shape": np.array([3, 4, 16]), "axes": np.array([0])}
-    initializers = [numpy_helper.from_array(v.astype(np.float32), k) for k, v in weights.items()]
-    initializers += [numpy_helper.from_array(v, k) for k, v in constants.items()]
-    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16]),
-              helper.make_tensor_value_info("labels", TensorProto.INT64, [4])]
-    loss = helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])
-    graph = helper.make_graph(nodes, "experts", inputs, [loss], initializers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]),
-              work / "model.onnx")
-    np.savez(work / "data.npz", x=random.normal(size=(4, 16)).astype(np.float32),
-             labels=np.arange(4))
+    write_classifier(work, nodes, weights | constants, [4, 16])
     saved, gradients = work / "saved.safetensors", work / "gradients.safetensors"
     for precision, compute in (("f32", orthogonalised), ("bf16", orthogonalised_rounded)):
         run_tool("zero-run", work / "model.onnx", "--optimizer=muon", "--lr=0.02",
                  "--matrix-params=experts.w", f"--data={work / 'data.npz'}", "--steps=1",
                  f"--save={saved}", f"--dump-gradients={gradients}", f"--ns-precision={precision}")
-        moves = read_safetensors(saved)["experts.w"] - weights["experts.w"].astype(np.float32)
+        moves = read_safetensors(saved)["experts.w"] - weights["experts.w"]
         for move, gradient in zip(moves, read_safetensors(gradients)["experts.w"]):
             direction = gradient.astype(np.float64) * (0.05 + 0.95 * 0.05)
             error = relative(move, -0.02 * np.sqrt(2) * compute(direction))
             checks.that(error <= 1e-3, f"{precision}: an expert moved otherwise by {error:.1e}")
+
+
+def check_convolution(checks, work):
+    """The weights of a convolution are a matrix if they are named: of one row for each output."""
+    random = np.random.default_rng(0)
+    weights = {"conv.w": random.normal(0, 0.1, (24, 3, 2, 2)).astype(np.float32),
+               "head.w": random.normal(0, 0.1, (24, 5)).astype(np.float32)}
+    nodes = [helper.make_node("Conv", ["x", "conv.w"], ["y"]),
+             helper.make_node("ReduceMean", ["y", "axes"], ["mean"], keepdims=0),
+             helper.make_node("MatMul", ["mean", "head.w"], ["scores"])]
+    write_classifier(work, nodes, weights | {"axes": np.array([2, 3])}, [4, 3, 6, 6])
+    model = work / "model.onnx"
+    flags = ["--optimizer=muon", "--lr=0.02", "--matrix-params=conv.w"]
+    text = run_tool("zeroc", model, "--plan-only", "-v", *flags)
+    checks.that("conv.w: 24x3x2x2xf32, scaled as 24x12" in text, text)
+    text = run_tool("zeroc", model, "--plan-only", "-v", *flags[:2], "--matrix-params=head.w")
+    checks.that("conv.w: 24x3x2x2xf32, no matrix" in text, text)
+    saved, gradients = work / "saved.safetensors", work / "gradients.safetensors"
+    for ranks, stage in ((1, 0), (2, 1), (2, 3)):
+        run_tool("zero-run", model, *flags, f"--ranks={ranks}", f"--zero-stage={stage}",
+                 f"--data={work / 'data.npz'}", "--steps=1", f"--save={saved}",
+                 f"--dump-gradients={gradients}")
+        move = read_safetensors(saved)["conv.w"] - weights["conv.w"]
+        gradient = read_safetensors(gradients)["conv.w"].reshape(24, 12).astype(np.float64)
+        expected = -0.02 * np.sqrt(2) * orthogonalised(gradient * (0.05 + 0.95 * 0.05))
+        error = relative(move.reshape(24, 12), expected)
+        checks.that(error <= 1e-3, f"{ranks} ranks: a convolution moved otherwise by {error:.1e}")
 
 
 def train_mlp(parameters, data, labels, steps, rate):
@@ -554,6 +575,7 @@ def main():
     check_orientation(checks, data, work / "orientation")
     check_mixed_orientation(checks, work / "mixed")
     check_experts(checks, work / "experts")
+    check_convolution(checks, work / "convolution")
     check_stages(checks, data, work / "stages")
     check_stages(checks, data, work / "rounded", (*MUON, "--lr=0.02", "--ns-precision=bf16"), ROUNDED)
     check_stored(checks, data, work / "stored")

@@ -72,6 +72,25 @@ def check_steps(checks, model, limit):
         checks.that(all(np.array_equal(before[k], same[k]) for k in same), f"{flags}: other bits")
 
 
+def check_precision(checks, model, limit):
+    """Of 16-bit products the scores are those of NumPy but for their rounding."""
+    for own in (["--precision=bf16"], ["--precision=fp16", "--initial-loss-scale=1024"]):
+        first, before = {}, score_limit.make_weights()
+        for flags in (["--ranks=1"], ["--ranks=2"], ["--ranks=2", "--zero-stage=3"],
+                      ["--ranks=2", "--zero-stage=2", "--offload-optimizer=host"],
+                      ["--mesh=tensor=2"]):
+            plain = model.run(model.compile(*flags, *own), 1)
+            after = model.run(model.compile(*flags, *own, f"--qk-clip={limit!r}"), 1)
+            expected = score_limit.scaled(plain, before, model.inputs["x"], limit)
+            errors = {key: relative(after[key], expected[key]) for key in expected}
+            checks.that(max(errors.values()) <= 1e-2, f"{flags}, {own}: off by {errors}")
+            checks.that(relative(plain["a.q.weight"], after["a.q.weight"]) > 0.1,
+                        f"{flags}, {own}: no head is above the limit")
+            same = first.setdefault(flags[0], after)
+            checks.that(all(np.array_equal(after[k], same[k]) for k in same),
+                        f"{flags}, {own}: other bits")
+
+
 def check_models(checks, data, work):
     """Rotated and packed heads of exports: losses of one rank, that of llama-tiny with groups."""
     for name in ("gpt2-tiny", "llama-tiny"):
@@ -99,6 +118,12 @@ def check_errors(checks, data, model):
              "expected 'a.q.weight', which makes queries or keys, among the matrices"),
             ("frozen", model.path, ["--freeze=a.k.weight"], "not trained")):
         check_refused(checks, label, [word], "zeroc", path, *clip, *flags)
+    check_refused(checks, "written", ["as --emit-onnx writes"], "zeroc", model.path, *clip[:-1],
+                  f"--emit-onnx={model.work / 'step.onnx'}")
+    normalized = model.work / "normalized.onnx"
+    score_limit.make_model(normalized, norm=True)
+    check_refused(checks, "normalized", ["expected queries", "LayerNormalization"], "zeroc",
+                  normalized, *clip)
 
 
 def main():
@@ -107,6 +132,7 @@ def main():
     scores = np.sort(np.concatenate(
         score_limit.largest_scores(score_limit.make_weights(), model.inputs["x"])))
     check_steps(checks, model, float(scores[2:4].mean()))  # two of eight heads are below
+    check_precision(checks, model, float(scores[2:4].mean()))
     check_models(checks, data, work)
     check_errors(checks, data, model)
     still = model.run(model.compile("--qk-clip=0.1"), 2, "--lr=0")

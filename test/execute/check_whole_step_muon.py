@@ -53,6 +53,10 @@ def main():
     clipped = WholeStep(work, "clipped", work, model, ["--carry=*=*.new"], truth="losses")
     checks.that(not np.allclose(clipped.losses, step.losses, rtol=5e-3), "the limit has no effect")
     check_stages(checks, clipped)
+    model = write_muon_step(work / "stored", stored=True)
+    stored = WholeStep(work, "stored", work, model, ["--carry=*=*.new"], truth="losses")
+    check_stages(checks, stored)
+    check_owners(checks, stored)
     checks.finish()
 
 

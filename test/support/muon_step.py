@@ -110,9 +110,14 @@ def write_backward(w):
     return gradients
 
 
-def write_step(w, direction, shape):
-    """Newton-Schulz iterations."""
-    a, b, c = COEFFICIENTS
+def coefficient(w, index):
+    """One of the coefficients, from state that is carried as it is."""
+    return w("Squeeze", w("Slice", "coefficients", [index], [index + 1]), [0])
+
+
+def write_step(w, direction, shape, stored):
+    """Newton-Schulz iterations, with coefficients that are `stored` in state or constants."""
+    a, b, c = (coefficient(w, i) if stored else COEFFICIENTS[i] for i in range(3))
     is_tall = shape[0] > shape[1]
     x = w.transposed(direction) if is_tall else direction
     norm = w("Sqrt", w("ReduceSum", w("Mul", x, x), keepdims=0))
@@ -124,7 +129,7 @@ def write_step(w, direction, shape):
     return w.transposed(x) if is_tall else x
 
 
-def write_update(w, name, gradient, shape):
+def write_update(w, name, gradient, shape, stored):
     if name not in MATRICES:
         w("Sub", name, w("Mul", gradient, RATE), name=f"{name}.new")
         return
@@ -132,7 +137,7 @@ def write_update(w, name, gradient, shape):
     following = w("Add", buffer, w("Mul", w("Sub", gradient, buffer), 1 - MOMENTUM),
                   name=f"{buffer}.new")
     direction = w("Add", gradient, w("Mul", w("Sub", following, gradient), MOMENTUM))
-    step = write_step(w, direction, shape)
+    step = write_step(w, direction, shape, stored)
     w("Sub", w("Mul", name, 1 - RATE * DECAY), w("Mul", step, scale(shape)), name=f"{name}.new")
 
 
@@ -143,14 +148,17 @@ def clipped(w, gradients, limit):
     return {name: w("Mul", gradient, factor) for name, gradient in gradients.items()}
 
 
-def write_model(path, weights, batch, clip=None):
+def write_model(path, weights, batch, clip, stored):
     w = Writer()
     gradients = write_backward(w)
     if clip:
         gradients = clipped(w, gradients, clip)
     for name, gradient in gradients.items():
-        write_update(w, name, gradient, weights[name].shape)
+        write_update(w, name, gradient, weights[name].shape, stored)
     state = dict(weights, **{f"{name}.momentum": np.zeros_like(weights[name]) for name in MATRICES})
+    if stored:
+        state["coefficients"] = np.array(COEFFICIENTS, np.float32)
+        w("Identity", "coefficients", name="coefficients.new")
 
     def info(name, value):
         return helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
@@ -163,14 +171,14 @@ def write_model(path, weights, batch, clip=None):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)]), path)
 
 
-def write_muon_step(folder, clip=None):
+def write_muon_step(folder, clip=None, stored=False):
     """Writes model.onnx and, as test/data has it, groundtruth.npz. Returns the model. With `clip` it
-    clips the global norm of its gradients to that."""
+    clips the global norm of its gradients to that. Coefficients are `stored` in state as optax does."""
     folder.mkdir(parents=True, exist_ok=True)
     weights, batch = initial()
     expected, gradients = losses(weights, batch, clip)
     np.savez(folder / "groundtruth.npz", losses=expected,
              **{f"input.{k}": v for k, v in batch.items()},
              **{f"grad.{k}": v for k, v in gradients.items()})
-    write_model(folder / "model.onnx", weights, batch, clip)
+    write_model(folder / "model.onnx", weights, batch, clip, stored)
     return folder / "model.onnx"

@@ -33,7 +33,8 @@ def make_inputs():
             "labels": random.integers(0, CLASSES, (BATCH * ROWS,))}
 
 
-def make_model(path):
+def make_model(path, norm=False):
+    """With `norm`, queries of the first layer are normalized."""
     node, weights = helper.make_node, make_weights()
 
     def attention(x, name, parts):
@@ -43,7 +44,8 @@ def make_model(path):
                 node("Add", [x, f"{name}.out"], [f"{name}.y"])]
 
     nodes = [node("MatMul", ["x", "a.q.weight"], ["a.product"]),
-             node("Add", ["a.product", "a.q.bias"], ["a.q"]),
+             node("Add", ["a.product", "a.q.bias"], ["a.sum" if norm else "a.q"]),
+             *([node("LayerNormalization", ["a.sum", "a.norm.weight"], ["a.q"], "a.norm")] if norm else []),
              node("Transpose", ["a.k.weight"], ["a.turned"], perm=[1, 0]),
              node("MatMul", ["x", "a.turned"], ["a.k"]),
              node("MatMul", ["x", "a.v.weight"], ["a.v"]),
@@ -57,6 +59,8 @@ def make_model(path):
     stored = [numpy_helper.from_array(value, name) for name, value in weights.items()]
     stored += [numpy_helper.from_array(np.array(value), name) for name, value in
                (("sizes", [QUERIES, KEYS, KEYS]), ("flat", [-1, CLASSES]))]
+    if norm:
+        stored.append(numpy_helper.from_array(np.ones(QUERIES, np.float32), "a.norm.weight"))
     info = helper.make_tensor_value_info
     graph = helper.make_graph(
         nodes, "attention", [info("x", TensorProto.FLOAT, [BATCH, ROWS, INPUTS]),

@@ -28,8 +28,9 @@ struct JobPlan {
 /// `before` has operations that the ranks do anyway, or is empty.
 std::optional<JobPlan> assignJobs(const std::vector<Job> &jobs, int64_t ranks, int64_t capacity,
                                   std::vector<double> before = {});
-/// No assignment gives the rank with most operations fewer.
-double leastOperations(const std::vector<Job> &jobs, int64_t ranks);
+/// No assignment gives the rank with most operations fewer, those `before` among them.
+double leastOperations(const std::vector<Job> &jobs, int64_t ranks,
+                       const std::vector<double> &before = {});
 
 /// The rank that owns an item. In a group, which is a bucket, the item is inside that rank's slice.
 /// Without a group, slices of a bucket cut it: its owner computes the update, for all ranks.
@@ -61,26 +62,9 @@ struct OwnerLimits {
 /// Gives items that are ownable owners. First, as many items of equal shape as there are ranks are
 /// a group. Of those that are left, items of any shape form groups whose slices are almost equally
 /// full, then groups of less full slices. The others are in no group: they have an owner only if
-/// their operations are worth an exchange.
+/// their operations are worth an exchange. Of some ways to form groups takes that which takes least
+/// time.
 Owners planOwners(const std::vector<BucketItem> &items, const OwnerLimits &limits);
-
-/// A state that the rank that owns an item has all of.
-struct WholeState {
-  int64_t rank = 0;
-  int64_t group = -1; ///< that of its item
-  int64_t elements = 0;
-};
-
-/// Buffers of which each rank has a slice of the same size.
-struct Homes {
-  std::vector<size_t> states;  ///< the home of each
-  std::vector<int64_t> slices; ///< elements of a slice of each home
-};
-
-/// Gives states homes. A home has at most one of each rank: of states of one group, the largest of
-/// each rank, then the next ones. So slices are almost full, and a rank reads and writes no more
-/// than one state at a time. States of equal items in a group have equal homes.
-Homes planHomes(const std::vector<WholeState> &states, int64_t alignment);
 
 } // namespace zero::planning
 

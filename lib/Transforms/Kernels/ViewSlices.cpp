@@ -47,23 +47,24 @@ static std::optional<int64_t> startOfRows(onnx::NodeOp node) {
 }
 
 /// Lets each reader of `value`, also through reshapes, read a value of its own that `make` creates
-/// before it: backward may then read a parameter that is gathered again.
-static void replaceReads(Value value, llvm::function_ref<Value(OpBuilder &)> make) {
+/// before it: backward may then read a parameter that is gathered again, and what is of the
+/// epilogue follows the micro-batch.
+static void replaceReads(Value value, llvm::function_ref<Value(Operation *)> make) {
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
     Operation *reader = use.getOwner();
     auto node = dyn_cast<onnx::NodeOp>(reader);
-    if (ops::isView(node)) {
-      replaceReads(node.getResult(0), [&](OpBuilder &builder) -> Value {
-        Value made = make(builder);
-        Operation *clone = builder.clone(*node);
-        clone->setOperand(0, made);
-        return clone->getResult(0);
-      });
-      node.erase();
+    if (!ops::isView(node)) {
+      use.set(make(reader));
       continue;
     }
-    OpBuilder builder(reader);
-    use.set(make(builder));
+    replaceReads(node.getResult(0), [&](Operation *last) -> Value {
+      Value made = make(last);
+      Operation *clone = OpBuilder(last).clone(*node);
+      clone->setOperand(0, made);
+      setSchedule(clone, scheduleOf(last));
+      return clone->getResult(0);
+    });
+    node.erase();
   }
 }
 
@@ -77,10 +78,11 @@ struct ViewSlices : impl::ViewSlicesBase<ViewSlices> {
       std::optional<int64_t> start = startOfRows(node);
       if (!start)
         continue;
-      replaceReads(node.getResult(0), [&](OpBuilder &builder) -> Value {
+      replaceReads(node.getResult(0), [&](Operation *reader) -> Value {
+        OpBuilder builder(reader);
         auto view = MemberOp::create(builder, node.getLoc(), node.outputType(0),
                                      node.getInputs().front(), *start);
-        setSchedule(view, scheduleOf(node));
+        setSchedule(view, scheduleOf(reader));
         return view;
       });
       node.erase();

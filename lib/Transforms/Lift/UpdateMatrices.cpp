@@ -31,7 +31,9 @@ Value UpdateSearch::findDirection(Value step) const {
       direction = value;
     for (Value operand : node.getInputs()) {
       auto source = operand.getDefiningOp<onnx::NodeOp>();
-      if (isLocal(operand) ? !source || isForward(operand) : ofState.contains(operand))
+      // A number of state is equal on all ranks.
+      if (isLocal(operand) ? !source || isForward(operand)
+                           : ofState.contains(operand) && !isScalar(operand))
         return direction;
       if (isLocal(operand))
         open.insert(source);

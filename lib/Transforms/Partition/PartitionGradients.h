@@ -24,6 +24,9 @@ struct ReductionOptions {
   bool interleaved = false;
 };
 
+/// A tensor, and the element of a list at which it begins.
+using StartAndTensor = std::pair<int64_t, mlir::Value>;
+
 /// Makes flat buckets of gradients and sums them over ranks and micro-batches.
 class GradientPartitioner {
 public:
@@ -84,6 +87,14 @@ private:
   /// Records the states of `member` that its owner has whole. Its launches run under `condition` if
   /// it is not null.
   void collectWholeStates(ParameterOp member, mlir::Value condition);
+  /// States of one whole matrix in one home, and the condition under which they are written.
+  struct WholeStates {
+    llvm::SmallVector<StateOp> states;
+    mlir::Value condition;
+  };
+  ReadOp readHome(llvm::ArrayRef<WholeStates> matrices);
+  llvm::SmallVector<StartAndTensor> replaceReads(llvm::ArrayRef<StateOp> states,
+                                                 llvm::ArrayRef<mlir::Value> versions);
   mlir::Value isOwner(const Bucket &bucket, int64_t owner);
   /// The rank's slice of the steps of the members of `bucket`.
   mlir::Value collectSteps(const Bucket &bucket);
@@ -132,9 +143,7 @@ private:
   /// Whether sums over blocks read the gaps between tensors.
   bool hasBlocks = false;
   mlir::ArrayAttr collecting; ///< the kernels of kDirectionAttr; null before the first matrix
-  /// A state of a whole matrix, and the condition under which it is written.
-  using WholeState = std::pair<StateOp, mlir::Value>;
-  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<WholeState>> wholeStates; ///< by their home
+  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<WholeStates>> wholeStates; ///< by home
   llvm::DenseMap<mlir::Value, mlir::Value> listsOfShards; ///< by the rank's own list
   llvm::DenseMap<int64_t, mlir::Value> owns; ///< whether the rank is an owner, by its number
   mlir::Value key; ///< what sums in bf16 are rounded by in this micro-batch; null before the first
@@ -142,6 +151,14 @@ private:
   llvm::DenseMap<mlir::Type, mlir::Value> zeroConstants;
   int64_t largestGap = 0;
 };
+
+/// `list` with the elements of `tensors` in place of its own.
+mlir::Value insertTensors(mlir::OpBuilder &builder, mlir::Value list,
+                          llvm::SmallVector<StartAndTensor> tensors);
+
+/// Launches the kernel `kernel` of kDirectionAttr, which sets a list.
+mlir::Value launchSet(mlir::OpBuilder &builder, mlir::Attribute kernel, mlir::ValueRange inputs,
+                      mlir::Value condition, const llvm::Twine &name);
 
 /// Launches the first two of `kernels`, which add up over micro-batches, in place of `sum`; with
 /// `key`, if it is not null. Returns the sum so far.

@@ -16,7 +16,7 @@
 // gathered along it, too: those of the owner's coordinate along data compute the same step, and
 // each takes its own shard.
 //
-// States of whole matrices are in the owner's slices of their homes, which launches read and write.
+// States of whole matrices are in the owner's slices of their homes (PartitionWholeStates.cpp).
 // Without owners, where states are not sharded, every rank computes all steps.
 //
 //===----------------------------------------------------------------------===//
@@ -127,10 +127,12 @@ Value GradientPartitioner::readTensor(OpBuilder &builder, ParameterOp member, La
   if (AllGatherOp shards = shardsOf(member))
     return readShards(builder, shards, list, start);
   auto type = cast<RankedTensorType>(list.getType());
-  auto view = inEpilogue(MemberOp::create(builder, first.getLoc(),
-                                          member.getTensorType().clone(type.getElementType()), list,
-                                          builder.getI64IntegerAttr(start)));
+  auto viewAs = [&](RankedTensorType shaped) {
+    return inEpilogue(MemberOp::create(builder, first.getLoc(), shaped.clone(type.getElementType()),
+                                       list, builder.getI64IntegerAttr(start)));
+  };
   if (first->hasAttr(kTensorStepAttr)) {
+    auto view = viewAs(member.getTensorType());
     first.getInputsMutable()[0].assign(view.getResult());
     first.setUpdates(*member.getHome());
     first.setGradient(0);
@@ -141,6 +143,7 @@ Value GradientPartitioner::readTensor(OpBuilder &builder, ParameterOp member, La
   Value matrix = first.getResults().back();
   while (matrix.hasOneUse() && isReshape(*matrix.user_begin()))
     matrix = (*matrix.user_begin())->getResult(0);
+  auto view = viewAs(cast<RankedTensorType>(matrix.getType()));
   matrix.replaceAllUsesWith(view.getResult());
   return view.getResult();
 }
@@ -154,83 +157,6 @@ static SmallVector<Operation *> launchesBehind(Value direction) {
       if (isa<LaunchOp>(user) && launches.insert(user))
         llvm::append_range(open, user->getResults());
   return launches.takeVector();
-}
-
-/// `list` with the elements of `matrix` from `start` on.
-static Value insert(OpBuilder &builder, Value list, Value matrix, int64_t start) {
-  Location loc = matrix.getLoc();
-  auto type = cast<RankedTensorType>(list.getType());
-  const int64_t end = start + cast<RankedTensorType>(matrix.getType()).getNumElements();
-  SmallVector<Value> parts;
-  SmallVector<int64_t> starts;
-  auto add = [&](int64_t from, int64_t to) {
-    if (from == to)
-      return;
-    parts.push_back(
-        inEpilogue(MemberOp::create(builder, loc, type.clone(ArrayRef<int64_t>(to - from)), list,
-                                    builder.getI64IntegerAttr(from))));
-    starts.push_back(from);
-  };
-  add(0, start);
-  parts.push_back(matrix);
-  starts.push_back(start);
-  add(end, type.getNumElements());
-  return inEpilogue(BucketOp::create(builder, loc, type, parts, starts));
-}
-
-/// Launches the kernel `kernel` of kDirectionAttr, which sets a list.
-static Value launchSet(OpBuilder &builder, Attribute kernel, ValueRange inputs, Value condition,
-                       const Twine &name) {
-  auto made = inEpilogue(LaunchOp::create(builder, inputs.front().getLoc(),
-                                          TypeRange(inputs.front().getType()),
-                                          cast<FlatSymbolRefAttr>(kernel), inputs, condition));
-  made->setAttr(kNameAttr, builder.getStringAttr(name));
-  return made.getResult(0);
-}
-
-void GradientPartitioner::collectWholeStates(ParameterOp member, Value condition) {
-  for (StateOp state : table.wholeStatesOf(member))
-    wholeStates[state.getHomeAttr().getAttr()].emplace_back(state, condition);
-}
-
-/// A symbol is read before it is written. So the slice of a home is read once, for its first
-/// matrix, and what each matrix leaves of it is passed on to the next one.
-void GradientPartitioner::replaceWholeStates() {
-  for (auto &[home, members] : wholeStates) {
-    llvm::sort(members, [&](const WholeState &a, const WholeState &b) {
-      return table.readOf(a.first)->isBeforeInBlock(table.readOf(b.first));
-    });
-    Value list;
-    WriteOp last;
-    for (auto [state, condition] : members) {
-      ReadOp read = table.readOf(state);
-      WriteOp write = table.writeOf(state);
-      OpBuilder builder(read);
-      Location loc = state.getLoc();
-      const int64_t slice = state->getAttrOfType<IntegerAttr>(kSliceAttr).getInt();
-      if (!list)
-        list = inEpilogue(ReadOp::create(builder, loc,
-                                         state.getTensorType().clone(ArrayRef<int64_t>(slice)),
-                                         state.getHomeAttr()));
-      Value view = inEpilogue(MemberOp::create(builder, loc, state.getTensorType(), list,
-                                               builder.getI64IntegerAttr(0)));
-      read.getResult().replaceAllUsesWith(view);
-      builder.setInsertionPoint(write);
-      Value next = insert(builder, list, write.getValue(), 0);
-      // On other ranks the slice has a state of another matrix, which stays, as does that of a step
-      // that is skipped. A condition that is both would be one more for each matrix.
-      const std::string name = state.getSymName().str();
-      if (Value counts = write.getCondition())
-        next = launchSet(builder, collecting[2], {list, next, counts}, condition, name);
-      else if (condition)
-        next = launchSet(builder, collecting[1], {list, next}, condition, name);
-      list = next;
-      if (last)
-        last.erase();
-      last = inEpilogue(WriteOp::create(builder, loc, state.getHomeAttr(), list));
-      write.erase();
-    }
-  }
 }
 
 Value GradientPartitioner::replaceByOwned(const Bucket &bucket, LaunchOp first, Value slice,
@@ -297,7 +223,7 @@ Value GradientPartitioner::replaceByConditional(const Bucket &bucket, ArrayRef<L
     collectWholeStates(member, condition);
     OpBuilder behind(made.getContext());
     behind.setInsertionPointAfterValue(made);
-    Value next = insert(behind, steps, made, start);
+    Value next = insertTensors(behind, steps, {{start, made}});
     steps = launchSet(behind, collecting[1], {steps, next}, condition, name);
   }
   return steps;

@@ -8,6 +8,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Planning/Buckets.h"
+#include "zero/Planning/Homes.h"
 #include "zero/Transforms/Place/Passes.h"
 #include "zero/Transforms/Plan.h"
 #include "zero/Transforms/StateHomes.h"
@@ -279,13 +280,14 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     for (auto state : module.getOps<StateOp>()) {
       if (!state->hasAttr(kWholeAttr))
         continue;
-      const planning::Owner &owner = owners.items[items.lookup(state.getOfAttr().getAttr())];
+      const size_t item = items.lookup(state.getOfAttr().getAttr());
+      const planning::Owner &owner = owners.items[item];
       if (owner.rank < 0) { // all ranks have it
         state.setPlacementAttr(PlacementAttr::get(module.getContext(), {}, Tier::Device));
         continue;
       }
       states.push_back(state);
-      whole.push_back({owner.rank, owner.group, state.getTensorType().getNumElements()});
+      whole.push_back({owner.rank, owner.group, state.getTensorType().getNumElements(), item});
     }
     const planning::Homes homes = planning::planHomes(whole, kTensorAlignment);
     SmallVector<FlatSymbolRefAttr> names(homes.slices.size());
@@ -293,7 +295,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     Builder builder(module.getContext());
     for (auto [index, each] : llvm::enumerate(states)) {
       StateOp state = each;
-      const size_t home = homes.states[index];
+      const auto [home, start] = homes.states[index];
       if (!names[home]) {
         const int64_t bucket = buckets.slots[items.lookup(state.getOfAttr().getAttr())].bucket;
         names[home] = FlatSymbolRefAttr::get(
@@ -301,7 +303,7 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
             ("bucket" + Twine(bucket) + ".whole" + Twine(taken[bucket]++)).str());
       }
       state.setHomeAttr(names[home]);
-      state.setStartAttr(builder.getI64IntegerAttr(whole[index].rank * homes.slices[home]));
+      state.setStartAttr(builder.getI64IntegerAttr(whole[index].rank * homes.slices[home] + start));
       state->setAttr(kSliceAttr, builder.getI64IntegerAttr(homes.slices[home]));
     }
   }

@@ -202,6 +202,12 @@ Operation *Overlapper::collect(Movable &movable) {
   if (Operation *reader = lastReader(*update.getUpdates());
       reader && positions[reader] > positions[movable.behind])
     movable.behind = reader;
+  for (Operation *op : movable.ops)
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp();
+          producer && !isIn(producer, Segment::Epilogue) &&
+          positions[producer] > positions[movable.behind])
+        movable.behind = producer;
   return nullptr;
 }
 

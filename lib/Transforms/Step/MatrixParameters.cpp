@@ -64,12 +64,12 @@ static llvm::DenseSet<StringAttr> findHeads(Value loss) {
   return heads;
 }
 
-/// The matrices that are operand 0 of a node that computes `function`, or operand 1 of a product.
-static llvm::DenseSet<StringAttr> findReadBy(func::FuncOp step, ops::Function function) {
+/// The matrices that are among the first `count` operands of a node that `reads` them.
+static llvm::DenseSet<StringAttr> findReadBy(func::FuncOp step, unsigned count,
+                                             llvm::function_ref<bool(onnx::NodeOp)> reads) {
   llvm::DenseSet<StringAttr> matrices;
-  const unsigned count = function == ops::Function::Product ? 2 : 1;
   for (auto node : step.getBody().getOps<onnx::NodeOp>())
-    if (ops::computes(node, function))
+    if (reads(node))
       for (Value input : node.getInputs().take_front(count))
         if (ReadOp read = matrixOf(input))
           matrices.insert(read.getSymbolAttr().getAttr());
@@ -114,9 +114,11 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
   FailureOr<Value> loss = findLoss(step);
   if (failed(matrices) || failed(others) || failed(loss))
     return failure();
-  const llvm::DenseSet<StringAttr> heads = findHeads(*loss),
-                                   tables = findReadBy(step, ops::Function::Lookup),
-                                   factors = findReadBy(step, ops::Function::Product);
+  auto looksUp = [](onnx::NodeOp node) { return ops::computes(node, ops::Function::Lookup); };
+  auto multiplies = [](onnx::NodeOp node) { return ops::computes(node, ops::Function::Product); };
+  const llvm::DenseSet<StringAttr> heads = findHeads(*loss), tables = findReadBy(step, 1, looksUp),
+                                   factors = findReadBy(step, 2, multiplies),
+                                   products = findReadBy(step, 2, ops::isProduct);
   MatrixParameters result;
   result.orientations = findOrientations(step);
   for (GradientOp gradient : gradients) {
@@ -131,6 +133,8 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
         return emitError(parameter.getLoc())
                << "--matrix-params: expected matrices, got '" << modelName(parameter)
                << "' of type " << parameter.getTensorType();
+      if (shape.size() > 2 && !products.contains(symbol))
+        result.flattened.insert(symbol);
     } else if (shape.size() != 2) {
       reason = "no matrix";
     } else if (tables.contains(symbol)) {
@@ -147,6 +151,13 @@ FailureOr<MatrixParameters> MatrixParameters::find(func::FuncOp step,
     if (const NamePatterns::Member *unused = patterns->findUnused())
       return module.emitError() << patterns->describe(*unused) << " matches no trained parameter";
   return result;
+}
+
+SmallVector<int64_t> MatrixParameters::shapeOf(ParameterOp parameter) const {
+  SmallVector<int64_t> shape = wholeShape(parameter, parameter.getTensorType());
+  if (!flattened.contains(parameter.getSymNameAttr()))
+    return shape;
+  return {shape.front(), ShapedType::getNumElements(ArrayRef(shape).drop_front())};
 }
 
 } // namespace zero

@@ -19,7 +19,8 @@ ReadOp matrixOf(mlir::Value value, std::optional<int64_t> *dim = nullptr);
 /// Divides trained parameters between an optimizer of matrices and another one. Matrices are those
 /// of two dimensions that a product reads, except the tables of embeddings, the head, which is read
 /// by the last product before the loss, and those with more rows or columns than the optimizer
-/// takes.
+/// takes. Of more dimensions, what a product of matrices reads is one for each index of the first
+/// ones; what none reads, as the weights of a convolution, has the first dimension as rows.
 class MatrixParameters {
 public:
   /// Those that match `included` are matrices, too, and those that match `excluded` are not, which
@@ -35,6 +36,9 @@ public:
   MatrixOrientation orientationOf(ParameterOp parameter) const {
     return orientations.lookup(parameter.getSymNameAttr());
   }
+  /// The shape whose last two dimensions are rows and columns: that of the whole parameter, or of
+  /// two dimensions.
+  llvm::SmallVector<int64_t> shapeOf(ParameterOp parameter) const;
   /// Why `parameter` is no matrix, "the head"; empty if it is one.
   llvm::StringRef whyNot(ParameterOp parameter) const {
     return reasons.lookup(parameter.getSymNameAttr());
@@ -43,6 +47,7 @@ public:
 private:
   llvm::DenseMap<mlir::StringAttr, llvm::StringRef> reasons;
   llvm::DenseMap<mlir::StringAttr, MatrixOrientation> orientations;
+  llvm::DenseSet<mlir::StringAttr> flattened;
 };
 
 } // namespace zero

@@ -22,11 +22,9 @@ struct OtherOptimizer {
 class ParameterGroups {
 public:
   /// Fails after an error at `module` when an optimizer's option or a pattern is wrong.
-  static mlir::FailureOr<ParameterGroups> create(mlir::ModuleOp module,
-                                                 const OptimizerOptions &options,
-                                                 const OtherOptimizer &other,
-                                                 llvm::ArrayRef<ParameterGroup> groups,
-                                                 const std::optional<AverageOptions> &average);
+  static mlir::FailureOr<ParameterGroups>
+  create(mlir::ModuleOp module, const OptimizerOptions &options, const OtherOptimizer &other,
+         llvm::ArrayRef<ParameterGroup> groups, const std::optional<AverageOptions> &average);
 
   /// Whether matrices have an optimizer of their own.
   bool divides() const { return members.front()->isOfMatrices; }

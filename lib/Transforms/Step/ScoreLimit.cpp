@@ -175,8 +175,9 @@ LogicalResult ScoreLimit::measure(const MatrixParameters &matrices,
   SmallVector<onnx::NodeOp> attentions;
   for (auto node : step.getBody().getOps<onnx::NodeOp>()) {
     if (forward.contains(node) && node.is(own::MaskedSoftmax))
-      return node.emitError() << "--qk-clip: expected attention in one kernel, got node '"
-                              << node.getNode() << "', which computes it in parts";
+      return node.emitError()
+             << "--qk-clip: expected attention in one kernel, got node '" << node.getNode()
+             << "', which computes it in parts, as --emit-onnx writes all attention";
     if (forward.contains(node) && node.is(own::Attention))
       attentions.push_back(node);
   }

@@ -52,8 +52,7 @@ SmallVector<ReadOp> StepUpdates::addWholeStates(ParameterOp parameter, const Opt
   SmallVector<ReadOp> reads;
   OpBuilder after(parameter->getContext());
   after.setInsertionPointAfter(parameter);
-  const SmallVector<int64_t> shape = wholeShape(parameter, parameter.getTensorType());
-  for (const TensorState &state : optimizer.tensorStates(shape)) {
+  for (const TensorState &state : optimizer.tensorStates(matrices.shapeOf(parameter))) {
     auto type = RankedTensorType::get(state.shape, builder.getF32Type());
     StateOp op = addState(after, parameter, state.suffix, type, 0.0);
     op->setAttr(kWholeAttr, builder.getUnitAttr());
@@ -75,11 +74,12 @@ Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
                                  ArrayRef<FlatSymbolRefAttr> states, unsigned group,
                                  const UpdateForm &form, const GradientFactor &factor) {
   const Optimizer &optimizer = groups.optimizer(group);
-  const bool hasWholeStates =
-      !optimizer.tensorStates(wholeShape(parameter, parameter.getTensorType())).empty();
+  const SmallVector<int64_t> shape = this->matrices.shapeOf(parameter);
+  const bool hasWholeStates = !optimizer.tensorStates(shape).empty();
   if (!collecting)
     collecting = buildCollectingKernels(module, symbols, hasWholeStates && factor.counts);
   Value direction = gatherTensor(parameter, addDirection(gradient, states, group, form, factor));
+  const auto whole = cast<RankedTensorType>(direction.getType());
   const SmallVector<ReadOp> reads = addWholeStates(parameter, optimizer);
   MatrixBuilder matrices(
       module, builder, gradient.getLoc(), matrixKernelsFor(group, form).ofMatrices,
@@ -87,11 +87,12 @@ Value StepUpdates::addMatrixStep(GradientOp gradient, ParameterOp parameter,
       this->matrices.orientationOf(parameter));
   SmallVector<Value> results;
   optimizer.buildMatrixStep(
-      matrices, direction,
+      matrices, reshapeInEpilogue(builder, direction, whole.clone(shape)),
       llvm::map_to_vector(reads, [](ReadOp read) -> Value { return read.getResult(); }), results);
   parameter->setAttr(kStepOperationsAttr, builder.getF64FloatAttr(matrices.countOperations()));
   writeWholeStates(reads, results, factor);
-  return scaleOutputs(parameter, takeOwnShard(parameter, results.back()), group);
+  Value step = reshapeInEpilogue(builder, results.back(), whole);
+  return scaleOutputs(parameter, takeOwnShard(parameter, step), group);
 }
 
 /// `step`, changed so that the update also scales outputs whose scores are above the limit.

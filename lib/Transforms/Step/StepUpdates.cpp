@@ -262,7 +262,8 @@ void StepUpdates::remarkMatrices(ArrayRef<GradientOp> gradients) {
       text += ", " + reason.str();
     else
       text += describeOrientation(matrices.orientationOf(parameter)).str() +
-              optimizer.describeMatrixStep(shape, matrices.orientationOf(parameter));
+              optimizer.describeMatrixStep(matrices.shapeOf(parameter),
+                                           matrices.orientationOf(parameter));
     remark::passed(
         parameter.getLoc(),
         remark::RemarkOpts::name(optimizer.getSettings().definition().name).category("updates"))

@@ -10,12 +10,17 @@
 // CHECK: %[[M:.*]] = zero.member %[[W]] at 64 : (tensor<4x8x8xf32>) -> tensor<1x8x8xf32>
 // CHECK: %[[R:.*]] = onnx.node "Reshape"(%[[M]]
 // CHECK: %[[T:.*]] = onnx.node "Tanh"(%[[R]])
-// CHECK: %[[A:.*]] = zero.member %[[W]] at 64 : (tensor<4x8x8xf32>) -> tensor<1x8x8xf32>
-// CHECK: return %[[A]], %[[B]], %[[C]], %[[T]]
+// A reader of the epilogue, or the return, has a view of the epilogue.
+// CHECK: %[[E:.*]] = zero.member %[[W]] at 64 {zero.schedule = #zero.schedule<epilogue>}
+// CHECK: %[[S:.*]] = onnx.node "Reshape"(%[[E]]{{.*}}zero.schedule = #zero.schedule<epilogue>
+// CHECK: %[[L:.*]] = onnx.node "Neg"(%[[S]])
+// CHECK: %[[A:.*]] = zero.member %[[W]] at 64 {zero.schedule = #zero.schedule<epilogue>} : (tensor<4x8x8xf32>) -> tensor<1x8x8xf32>
+// CHECK: return %[[A]], %[[B]], %[[C]], %[[T]], %[[L]]
 zero.parameter @w : tensor<4x8x8xf32> {splat = 0.0}
 zero.parameter @v : tensor<4x8xf32> {splat = 0.0}
 func.func @step(%x: tensor<4x64xf32>)
-    -> (tensor<1x8x8xf32>, tensor<1x8xf32>, tensor<1x64xf32>, tensor<8x8xf32>) {
+    -> (tensor<1x8x8xf32>, tensor<1x8xf32>, tensor<1x64xf32>, tensor<8x8xf32>,
+        tensor<8x8xf32>) {
   %shape = arith.constant dense<[8, 8]> : tensor<2xi64>
   %zero = arith.constant dense<0> : tensor<1xi64>
   %one = arith.constant dense<1> : tensor<1xi64>
@@ -31,5 +36,6 @@ func.func @step(%x: tensor<4x64xf32>)
   %r = onnx.node "Reshape"(%a, %shape) {allowzero = 1 : i64} opset 23
       : (tensor<1x8x8xf32>, tensor<2xi64>) -> tensor<8x8xf32>
   %t = onnx.node "Tanh"(%r) {} opset 23 : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  return %a, %b, %c, %t : tensor<1x8x8xf32>, tensor<1x8xf32>, tensor<1x64xf32>, tensor<8x8xf32>
+  %l = onnx.node "Neg"(%r) {} opset 23 {zero.schedule = #zero.schedule<epilogue>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %a, %b, %c, %t, %l : tensor<1x8x8xf32>, tensor<1x8xf32>, tensor<1x64xf32>, tensor<8x8xf32>, tensor<8x8xf32>
 }

@@ -131,3 +131,43 @@ func.func private @measure(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memr
 func.func private @update(%p: memref<64xf32> {zero.inplace = 0 : i64}, %s: memref<64xf32>) attributes {zero.kernel} {
   return
 }
+
+// -----
+
+// A number that a launch reads is computed behind the gradient: what moves follows it.
+// CHECK-LABEL: func.func @step
+// CHECK: arith.addf
+// CHECK-NEXT: arith.negf
+// CHECK-NEXT: %[[N:.*]] = zero.launch @number
+// CHECK-NEXT: zero.read @bucket0.m
+// CHECK-NEXT: zero.launch @direction
+// CHECK: zero.launch @scale(%[[N]],
+// CHECK: arith.mulf
+zero.buffer parameter @bucket0 : tensor<64xf32> shards 1
+zero.buffer optimizer @bucket0.m : tensor<64xf32> shards 1 on host
+func.func @step(%x: tensor<64xf32>, %r: tensor<f32>) -> tensor<64xf32> {
+  %g = arith.addf %x, %x : tensor<64xf32>
+  %z = arith.negf %g : tensor<64xf32>
+  %n = zero.launch @number(%r) : (tensor<f32>) -> tensor<f32>
+  %y = arith.mulf %z, %z : tensor<64xf32>
+  %m = zero.read @bucket0.m {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %d:2 = zero.launch @direction(%m, %g) {gradient = 1 : i64, updates = @bucket0, zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>)
+  zero.write @bucket0.m, %d#0 {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %s = zero.launch @scale(%n, %d#1) {zero.schedule = #zero.schedule<epilogue>} : (tensor<f32>, tensor<64xf32>) -> tensor<64xf32>
+  %p = zero.read @bucket0 {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  %u = zero.launch @update(%p, %s) {zero.schedule = #zero.schedule<epilogue>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  zero.write @bucket0, %u {zero.schedule = #zero.schedule<epilogue>} : tensor<64xf32>
+  return %y : tensor<64xf32>
+}
+func.func private @number(%r: memref<f32>, %n: memref<f32>) attributes {zero.kernel} {
+  return
+}
+func.func private @direction(%m: memref<64xf32> {zero.inplace = 0 : i64}, %g: memref<64xf32>, %d: memref<64xf32>) attributes {zero.kernel} {
+  return
+}
+func.func private @scale(%n: memref<f32>, %d: memref<64xf32>, %s: memref<64xf32>) attributes {zero.kernel} {
+  return
+}
+func.func private @update(%p: memref<64xf32> {zero.inplace = 0 : i64}, %s: memref<64xf32>) attributes {zero.kernel} {
+  return
+}

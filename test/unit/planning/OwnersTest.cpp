@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 
 using namespace zero::planning;
 
@@ -108,6 +107,24 @@ TEST(PlanOwners, PadsWhatSlicesWouldCut) {
   // A group is padded by half of its elements at most: slices of 4 units on eight ranks are not.
   const Shares more = plan(gpt2(1, 64), 8);
   EXPECT_EQ(more.numGrouped, 0U);
+}
+
+TEST(PlanOwners, FillsSlicesWithSmallItems) {
+  // Two of 3, 1, 4 and 4 units on five ranks: slices of 4 units have the four of 4, and 3 beside 1.
+  // The others are cut: 4 and 3 units are most, not 4 and 4.
+  const Shares shares = plan(gpt2(2, 64), 5);
+  EXPECT_EQ(shares.numGrouped, 6U);
+  EXPECT_NEAR(double(shares.stored), 4 * 64 * 64, 1e-6);
+  EXPECT_NEAR(shares.most, 7 * 64 * 64 * 64, 1e-6);
+}
+
+TEST(PlanOwners, PadsIfMoreIsExchangedAnyway) {
+  // Four of 3, 1, 4 and 4 units on seven ranks: in slices of 8 units one rank has 4 + 4, the others
+  // at most 4 + 3. In slices of 7 or less one of 4 is cut, and exchanged for as much as the
+  // padding.
+  const Shares shares = plan(gpt2(4, 64), 7);
+  EXPECT_EQ(shares.numGrouped, 16U);
+  EXPECT_NEAR(shares.most, 8 * 64 * 64 * 64, 1e-6);
 }
 
 TEST(PlanOwners, BoundsBytesAndOperations) {
@@ -239,21 +256,4 @@ TEST(AssignJobs, IsNearTheBest) {
         EXPECT_GE(space[size_t(tight->ranks[job])] -= jobs[job].elements, 0);
     }
   }
-}
-
-TEST(Owners, HomesHaveOneStateOfEachRank) {
-  // In group 0 each rank has states of one matrix; of those without a group rank 1 has two.
-  const std::vector<WholeState> states = {{0, 0, 100}, {0, 0, 30},  {1, 0, 100}, {1, 0, 30},
-                                          {1, -1, 30}, {0, -1, 90}, {1, -1, 80}};
-  const Homes homes = planHomes(states, kAlignment);
-  EXPECT_EQ(homes.states[0], homes.states[2]);
-  EXPECT_EQ(homes.states[1], homes.states[3]);
-  EXPECT_EQ(homes.states[5], homes.states[6]) << "the largest of each rank share a home";
-  const std::set<size_t> all(homes.states.begin(), homes.states.end());
-  EXPECT_EQ(all.size(), 4U) << "no home has two states of a rank, or of two groups";
-  ASSERT_EQ(homes.slices.size(), 4U);
-  EXPECT_EQ(homes.slices[homes.states[0]], 128);
-  EXPECT_EQ(homes.slices[homes.states[1]], 64);
-  EXPECT_EQ(homes.slices[homes.states[4]], 64);
-  EXPECT_EQ(homes.slices[homes.states[5]], 128);
 }
