@@ -251,14 +251,15 @@ private:
       adapter->set_magnitude(rt::adapterName(of, rt::kAdapterMagnitude));
   }
 
-  /// The magnitudes of adapters, and their masters, begin as norms of what is adapted.
+  /// The magnitudes of adapters, their masters and averages begin as norms of what is adapted.
   void setMagnitudes() {
     llvm::StringMap<const proto::Tensor *> adapted;
     for (const proto::Tensor &tensor : program.tensors())
       if (!tensor.adapter().magnitude().empty())
         adapted[tensor.adapter().magnitude()] = &tensor;
     for (proto::Tensor &tensor : *program.mutable_tensors()) {
-      const proto::Tensor *of = adapted.lookup(tensor.master() ? tensor.of() : tensor.name());
+      const bool isOfMagnitude = tensor.master() || tensor.average();
+      const proto::Tensor *of = adapted.lookup(isOfMagnitude ? tensor.of() : tensor.name());
       if (!of)
         continue;
       proto::Init::Norms *norms = tensor.mutable_init()->mutable_norms();

@@ -204,7 +204,8 @@ Status SessionWeights::takeNorms(const WeightsPlan &plan) {
   for (const auto &[tensor, get] : plan.taken)
     taken[tensor->name()] = &get;
   for (const proto::Tensor &tensor : tables().tensors()) {
-    if (!tensor.init().has_norms() || tensor.master() || taken.contains(tensor.name()))
+    if (!tensor.init().has_norms() || tensor.role() != proto::PARAMETER ||
+        taken.contains(tensor.name()))
       continue;
     const auto of = taken.find(tensor.init().norms().of());
     if (of == taken.end())

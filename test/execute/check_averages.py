@@ -17,6 +17,7 @@ STEPS = 5
 OPTIMIZERS = {"adamw": ["--optimizer=adamw", "--lr=1e-2"],
               "adafactor": ["--optimizer=adafactor", "--lr=1e-2"],
               "muon": ["--optimizer=muon", "--lr=1e-2"],
+              "dora": ["--optimizer=adamw", "--lr=1e-2", "--lora=*c_fc*", "--dora", "--lora-rank=4"],
               "8bit": ["--optimizer=adamw", "--lr=1e-2", "--state-precision=8bit"],
               "muon bf16": ["--optimizer=muon", "--lr=1e-2", "--state-precision=bf16"]}
 
