@@ -6,6 +6,7 @@ usage: check_simulation.py DATA WORK
 """
 
 import json
+import math
 import sys
 from collections import Counter
 from pathlib import Path
@@ -245,6 +246,21 @@ def check_errors(checks, graph, executable, machine):
     check_refused(checks, "folder", ["/nonexistent/m"], "zero-run", "--calibrate=/nonexistent/m")
 
 
+def check_sensitivity(checks, executable):
+    """Slopes are those of steps on changed machines, and they add up to -1 where all figures are rates."""
+    report = simulate(executable, "--machine=cpu", "--sensitivity", "--what-if=peak=1.01x,memory=1.01x")
+    found = report["sensitivity"]
+    sizes = [abs(slope) for slope in found.values()]
+    checks.that(sizes == sorted(sizes, reverse=True) and min(sizes) >= 0.005, f"sensitivity: {found}")
+    rates = sum(slope for name, slope in found.items() if "seconds" not in name)
+    times = sum(slope for name, slope in found.items() if "seconds" in name)
+    # With all rates doubled and all times halved, a step takes half as long.
+    checks.that(abs(rates - times + 1) < 0.02, f"sensitivity: rates {rates}, times {times}")
+    change = (math.log(report["what_if"]["memory=1.01x"]["seconds"] / report["seconds"]) /
+              math.log(1.01))
+    checks.that(abs(change - found.get("memory", 0)) < 0.02, f"memory: {change}, {found}")
+
+
 def main():
     data, work = sys.argv[1:]
     checks = Checks()
@@ -258,6 +274,7 @@ def main():
         check_costs(checks, label, graph, executable, prompt)
     executable = graph.compile(3, 2, "--optimizer=adamw")
     check_whatif(checks, executable, prompt)
+    check_sensitivity(checks, executable)
     check_explanation(checks, graph)
     check_errors(checks, graph, executable, machine)
     checks.finish()

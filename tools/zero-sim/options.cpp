@@ -53,6 +53,10 @@ static void addFlags(Options &options, Flags &flags) {
        "network, h2d, d2h, host (its memory), disks (their\n"
        "number), disk-read, disk-write or disk-bus",
        toText(options.whatIf, value)},
+      {group, "sensitivity", "",
+       "which figures of the machine the time of the step\n"
+       "depends on: d log(time) / d log(figure)",
+       toSwitch(options.sensitivity)},
       {group, "trace", "FILE", "write a timeline of all commands for ui.perfetto.dev",
        toText(options.trace, value)},
       {group, "html", "FILE", "write the report as a web page, with the timeline",

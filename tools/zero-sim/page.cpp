@@ -154,6 +154,12 @@ static void writeSections(JsonWriter &json, const Subject &subject, const Replay
     writeSection(json, "what-if", "What if", note,
                  whatIfRows(subject.whatIfs, replay.timeline.seconds));
   }
+  if (!subject.sensitivities.empty())
+    writeSection(
+        json, "sensitivity", "Sensitivity",
+        "By how many percent the time of the step changes if a figure of the machine grows "
+        "by one percent.",
+        sensitivityRows(subject.sensitivities));
   writeSection(json, "kinds", "Kernels and transfers", "",
                kindRows(profileOf(subject.machine, replay)));
 }

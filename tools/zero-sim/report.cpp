@@ -103,6 +103,8 @@ std::string reportText(const Subject &subject, const Replay &replay) {
   text += explanationText(explain(program, subject.machine, replay), replay.timeline.seconds);
   if (!subject.whatIfs.empty())
     text += "\n" + rowsText(whatIfRows(subject.whatIfs, replay.timeline.seconds));
+  if (!subject.sensitivities.empty())
+    text += "\n" + rowsText(sensitivityRows(subject.sensitivities));
   for (const std::string &note : ranksNotes(subject.whatIfs, program, subject.machine))
     text += note + "\n";
   return text + "\n" + run::profileTables(profileOf(subject.machine, replay));
@@ -143,6 +145,8 @@ std::string reportJson(const Subject &subject, const Replay &replay) {
         writeExplanation(json.key("explanation"), explain(program, subject.machine, replay));
         if (!subject.whatIfs.empty())
           writeWhatIf(json.key("what_if"), subject.whatIfs);
+        if (!subject.sensitivities.empty())
+          writeSensitivities(json.key("sensitivity"), subject.sensitivities);
         run::writeProfile(json.key("profile"), profileOf(subject.machine, replay));
       },
       JsonWriter::Lines);

@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_SIM_REPORT_H
 
 #include "explain.h"
+#include "sensitivity.h"
 #include "tools/profiling/profile.h"
 #include "what_if.h"
 
@@ -15,6 +16,7 @@ struct Subject {
   const planning::Machine &machine;
   bool isDefault; ///< --machine was not given
   std::vector<WhatIf> whatIfs;
+  std::vector<Sensitivity> sensitivities = {};
 };
 
 /// The tables of a profile of the step.

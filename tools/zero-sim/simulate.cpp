@@ -75,6 +75,8 @@ Status simulate(const Options &options) {
   if (!options.whatIf.empty())
     ZERO_RT_TRY(
         findWhatIfs(executable.program, machine, options.slowest, options.whatIf, subject.whatIfs));
+  if (options.sensitivity)
+    subject.sensitivities = findSensitivities(executable.program, machine, options.slowest);
   if (!options.html.empty())
     ZERO_RT_TRY(writePage(options, subject, replayed));
   std::fputs((options.json ? reportJson : reportText)(subject, replayed).c_str(), stdout);
