@@ -1,6 +1,6 @@
 //===- LibraryCalls.cpp - verifiers of library calls ----------------------===//
 
-#include "dialects/Zero/Zero.h"
+#include "dialects/Zero/VisiblePairs.h"
 
 #include <algorithm>
 
@@ -84,14 +84,23 @@ LogicalResult AttentionAttr::verify(EmitError emitError, AttentionDirection, int
       succeeded(verifyMask(emitError, mask, {"mask_strides", maskStrides}, 4)));
 }
 
+/// The sum of `count` numbers from `first` on, each raised to `least` and lowered to `most`.
+static int64_t sumClamped(int64_t first, int64_t count, int64_t least, int64_t most) {
+  const int64_t below = std::clamp<int64_t>(least - first, 0, count);
+  const int64_t above = std::clamp<int64_t>(first + count - most, 0, count);
+  const int64_t between = count - below - above;
+  return below * least + above * most + between * (first + below) + between * (between - 1) / 2;
+}
+
+int64_t zero::countPairs(AttentionAttr call, int64_t queries, int64_t keys) {
+  const int64_t next = call.getCausalOffset() + 1, prefix = std::min(call.getPrefix(), keys);
+  const int64_t ends = call.getCausal() ? sumClamped(next, queries, prefix, keys) : queries * keys;
+  const int64_t window = call.getWindow();
+  return window ? ends - sumClamped(next - window, queries, 0, keys) : ends;
+}
+
 int64_t AttentionAttr::countFlops() const {
-  int64_t seen = 0;
-  for (int64_t query = 0; query < getQueries(); ++query) {
-    const int64_t next = query + getCausalOffset() + 1;
-    const int64_t end = getCausal() ? std::max(next, getPrefix()) : getKeys();
-    const int64_t begin = getWindow() ? std::max<int64_t>(next - getWindow(), 0) : 0;
-    seen += std::max<int64_t>(std::min(end, getKeys()) - begin, 0);
-  }
+  const int64_t seen = countPairs(*this, getQueries(), getKeys());
   const bool backward = getDirection() == AttentionDirection::Backward;
   const int64_t elements = (backward ? 3 : 1) * getWidth() + (backward ? 2 : 1) * getValueWidth();
   return 2 * getBatch() * getHeads() * seen * elements;

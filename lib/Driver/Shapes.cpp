@@ -97,6 +97,15 @@ LogicalResult readShapes(const CompilerOptions &options, MLIRContext &context,
   return success();
 }
 
+OwningOpRef<ModuleOp> readLargestModel(const CompilerOptions &options, MLIRContext &context,
+                                       std::string &shape) {
+  SmallVector<ShapeModule> shapes;
+  if (failed(readShapes(options, context, shapes)))
+    return nullptr;
+  shape = shapes.front().shape;
+  return std::move(shapes.front().module);
+}
+
 //===----------------------------------------------------------------------===//
 // One state
 //===----------------------------------------------------------------------===//

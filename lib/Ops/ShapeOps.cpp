@@ -83,15 +83,8 @@ static bool evaluateConstantOfShape(evaluate::Node &node) {
   return true;
 }
 
-static bool evaluateRange(evaluate::Node &node) {
-  const evaluate::Values *start = node.inputs[0], *step = node.input(2);
-  if (!step || start->elements.empty() || step->elements.empty())
-    return false;
-  bool exact = true;
-  for (int64_t i = 0; i < node.results[0].dims[0]; ++i)
-    node.results[0].elements.push_back(evaluate::fromWide(
-        start->type, start->elements[0] + evaluate::Wide(i) * step->elements[0], exact));
-  return exact;
+static int64_t evaluateRange(evaluate::Element &range) {
+  return range.result(range.asWide(0) + evaluate::Wide(range.index[0]) * range.asWide(2));
 }
 
 void registerShapeOps() {
@@ -106,7 +99,7 @@ void registerShapeOps() {
                  .piecewise()
                  .evaluatedBy({.whole = evaluateConstantOfShape}));
   registerOp(OpDef{op::Range, 11, kNewestOpset, Kind::Other, lowerRange}.evaluatedBy(
-      {.whole = evaluateRange, .floats = false}));
+      {.element = evaluateRange, .floats = false, .readsIndex = true}));
 }
 
 } // namespace zero::ops

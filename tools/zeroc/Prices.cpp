@@ -179,9 +179,13 @@ LogicalResult priceModel(CompilerOptions &options, llvm::raw_ostream &output) {
   if (std::string error = takeMachine(options, machine, words, table.notes); !error.empty())
     return fail(error);
   options.planOnly = true; // no data is read
-  OwningOpRef<ModuleOp> module = readModel(options, context);
+  std::string shape;
+  OwningOpRef<ModuleOp> module = readLargestModel(options, context, shape);
   if (!module)
     return failure();
+  if (options.shapes.size() > 1)
+    table.notes.push_back("batch: --shape=" + shape + ", the largest of " +
+                          std::to_string(options.shapes.size()));
   table.capacity = capacityOf(options, machine, table.notes);
   const prices::Question question = questionOf(*module, options, table.capacity);
   table.ranks = int64_t(question.ranks);

@@ -68,6 +68,11 @@ void addModelFlags(CompilerOptions &options, Flags &flags);
 mlir::OwningOpRef<mlir::ModuleOp> readModel(const CompilerOptions &options,
                                             mlir::MLIRContext &context, llvm::StringRef shape = "");
 
+/// Reads the model for the one of several shapes with the most elements of inputs, and says it in
+/// `shape`. On error: diagnostics, null.
+mlir::OwningOpRef<mlir::ModuleOp> readLargestModel(const CompilerOptions &options,
+                                                   mlir::MLIRContext &context, std::string &shape);
+
 /// Runs all phases with the options `phases` up to `pack` on `module`, or up to `step` for
 /// `emitOnnx`, or up to `place` if it is a trial, planned for `machine`; prints the program to
 /// standard output after the phase named in `dumpAfter`. With `cleanAfterPhases` the canonicalizer,

@@ -25,18 +25,18 @@ public:
       : target(target), found(found) {}
 
   void add(func::FuncOp kernel, SymbolTable &symbols) {
-    OwningOpRef<ModuleOp> alone = isolateKernel(kernel, symbols);
-    std::string text = textOf(*alone), symbol = symbolOf(text);
-    found(kernel, symbol);
-    if (!known.insert(symbol).second)
+    IsolatedKernel isolated{"", isolateKernel(kernel, symbols)};
+    const std::string text = textOf(*isolated.module);
+    isolated.symbol = symbolOf(text);
+    found(kernel, isolated.symbol);
+    if (!known.insert(isolated.symbol).second)
       return;
-    auto isolated = alone->lookupSymbol<func::FuncOp>("kernel");
-    auto [place, isNew] = unitOf.try_emplace(target.form(isolated, text), units.size());
+    auto [place, isNew] = unitOf.try_emplace(target.form(isolated), units.size());
     if (isNew)
       units.push_back({kernel.getName().str(), target.name + " ", {}, {}, {}, ""});
     CodeUnit &unit = units[place->second];
     unit.key += text;
-    unit.kernels.push_back({symbol, std::move(alone)});
+    unit.kernels.push_back(std::move(isolated));
   }
 
   std::vector<CodeUnit> finish() {

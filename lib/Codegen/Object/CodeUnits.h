@@ -39,8 +39,8 @@ struct CodeUnit {
 struct CodeTarget {
   std::string name; ///< for the cache and errors
   bool (*takes)(mlir::func::FuncOp kernel);
-  /// A text that kernels have in common which may share code, given a kernel and its text.
-  std::string (*form)(mlir::func::FuncOp kernel, llvm::StringRef text);
+  /// A text that kernels have in common which may share code.
+  std::string (*form)(IsolatedKernel &kernel);
   /// Makes the module of a unit from those of its kernels.
   llvm::LogicalResult (*lower)(CodeUnit &unit);
   std::function<llvm::Expected<std::unique_ptr<llvm::TargetMachine>>()> machine;

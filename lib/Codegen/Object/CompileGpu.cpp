@@ -35,8 +35,8 @@ static void loadDialects(MLIRContext *context) {
 
 /// Lowers a unit to the LLVM dialect, and its launches to separate kernels.
 static LogicalResult lower(CodeUnit &unit) {
-  auto &[symbol, module] = unit.kernels.front();
-  unit.module = std::move(module);
+  const std::string &symbol = unit.kernels.front().symbol;
+  unit.module = std::move(unit.kernels.front().module);
   auto kernel = unit.module->lookupSymbol<func::FuncOp>("kernel");
   rt::proto::GpuKernel launches = describeLaunches(kernel, symbol);
   outlineLaunches(kernel, symbol);
@@ -92,7 +92,7 @@ FailureOr<CompiledGpuKernels> compileGpuKernels(ArrayRef<ModuleOp> modules,
   ModuleOp module = modules.front();
   loadDialects(module.getContext());
   CompiledGpuKernels compiled;
-  auto formOf = [](func::FuncOp, StringRef text) { return text.str(); };
+  auto formOf = [](IsolatedKernel &kernel) { return textOf(*kernel.module); };
   auto takes = [](func::FuncOp kernel) { return !isHostKernel(kernel); };
   const CodeTarget gpu = {"a GPU", takes, formOf, lower, gpuMachine, emit};
   std::vector<CodeUnit> units =

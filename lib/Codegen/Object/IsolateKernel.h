@@ -13,6 +13,9 @@ namespace zero {
 struct IsolatedKernel {
   std::string symbol; ///< of its code
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  bool isFast = false; ///< LLVM may choose how sums round
+  /// What the last parameters of a fast kernel are.
+  llvm::SmallVector<mlir::Attribute> bounds = {};
 };
 
 /// A module with `kernel` alone, as `kernel`, and the constants that it reads, under names

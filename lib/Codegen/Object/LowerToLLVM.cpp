@@ -88,8 +88,7 @@ static Value describe(OpBuilder &builder, Location loc, const LLVMTypeConverter 
   return descriptor;
 }
 
-/// Gives `kernel`, which has no iterations to share, `begin` and `end`.
-static void addRange(func::FuncOp kernel) {
+void addRange(func::FuncOp kernel) {
   Builder builder(kernel.getContext());
   Location loc = kernel.getLoc();
   SmallVector<DictionaryAttr> attributes;
@@ -98,10 +97,11 @@ static void addRange(func::FuncOp kernel) {
   kernel.getBody().addArguments({builder.getIndexType(), builder.getIndexType()}, {loc, loc});
   kernel.setFunctionType(builder.getFunctionType(kernel.getBody().getArgumentTypes(), {}));
   kernel.setAllArgAttrs(attributes);
+  kernel->setAttr(kExtentAttr, builder.getI64IntegerAttr(1));
 }
 
-/// Makes plain pointers of the buffers among the arguments of `kernel`. The last argument is
-/// its length.
+/// Makes plain pointers of the buffers among the arguments of `kernel`. The last argument, an
+/// index, is the length of those without one.
 static void usePointers(func::FuncOp kernel, const LLVMTypeConverter &converter) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   Type pointer = LLVM::LLVMPointerType::get(kernel.getContext());

@@ -14,6 +14,10 @@ namespace zero {
 /// booleans bytes.
 llvm::LogicalResult lowerToLLVM(mlir::ModuleOp module);
 
+/// Gives `kernel`, which has no iterations to share, `begin` and `end`. lowerToLLVM does so, unless
+/// it has them.
+void addRange(mlir::func::FuncOp kernel);
+
 /// The same for functions that run on a GPU and may ask for their thread number. Each takes one
 /// pointer per buffer, aligned where it has kAlignedAttr, followed by the common length of its
 /// dynamic dimensions.

@@ -8,8 +8,12 @@
 
 #include "ShareBodies.h"
 
+#include "LowerToLLVM.h"
+#include "zero/Codegen/Passes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -24,15 +28,41 @@ static bool isFast(Operation *op) {
   return flags && flags.getValue() != arith::FastMathFlags::none;
 }
 
-std::string formOf(func::FuncOp kernel, StringRef text) {
+/// Makes the constant bounds of outermost loops parameters of `kernel`, behind the range of its
+/// iterations. Returns what they are.
+static SmallVector<Attribute> takeBounds(func::FuncOp kernel) {
+  if (!kernel->hasAttr(kExtentAttr))
+    addRange(kernel);
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> bounds;
+  for (auto loop : kernel.getBody().getOps<scf::ForOp>()) {
+    Value bound = loop.getUpperBound();
+    std::optional<int64_t> number = getConstantIntValue(bound);
+    if (!number)
+      continue;
+    bounds.push_back(builder.getI64IntegerAttr(*number));
+    (void)kernel.insertArgument(kernel.getNumArguments(), builder.getIndexType(), {},
+                                kernel.getLoc());
+    loop.getUpperBoundMutable().assign(kernel.getArguments().back());
+    if (bound.use_empty())
+      bound.getDefiningOp()->erase();
+  }
+  return bounds;
+}
+
+std::string formOf(IsolatedKernel &isolated) {
+  auto kernel = isolated.module->lookupSymbol<func::FuncOp>("kernel");
   std::string form;
-  WalkResult walked = kernel.walk([&](Operation *op) {
+  kernel.walk([&](Operation *op) {
     // Equal numbers are one op.
     if (!op->hasTrait<OpTrait::ConstantLike>())
       form += (op->getName().getStringRef() + " ").str();
-    return isFast(op) ? WalkResult::interrupt() : WalkResult::advance();
+    isolated.isFast |= isFast(op);
   });
-  return walked.wasInterrupted() ? text.str() : form;
+  if (!isolated.isFast)
+    return form;
+  isolated.bounds = takeBounds(kernel);
+  return textOf(*isolated.module);
 }
 
 namespace {
@@ -41,6 +71,7 @@ struct Variant {
   StringRef symbol;
   LLVM::LLVMFuncOp body;
   SmallVector<Attribute> numbers; ///< what the kernel passes for them
+  bool isFast;                    ///< the body has parameters for all of them
 };
 } // namespace
 
@@ -93,10 +124,13 @@ static void eraseDeadConstants(LLVM::LLVMFuncOp body) {
   });
 }
 
-/// The kernel `body`. Its block gets the parameters; its type does not have them yet.
-static Variant takeNumbers(StringRef symbol, LLVM::LLVMFuncOp body) {
-  Variant variant{symbol, body, {}};
+/// The `kernel`. Its block gets the parameters; its type does not have them yet.
+static Variant takeNumbers(IsolatedKernel &kernel) {
+  auto body = kernel.module->lookupSymbol<LLVM::LLVMFuncOp>("kernel");
+  Variant variant{kernel.symbol, body, kernel.bounds, kernel.isFast};
   removeEmptySteps(body);
+  if (kernel.isFast)
+    return variant;
   SmallVector<OpOperand *> places;
   SmallVector<Type> types;
   body.walk([&](Operation *op) {
@@ -207,7 +241,8 @@ static void addEntry(OpBuilder &builder, LLVM::LLVMFuncOp body, const Variant &v
 
 /// Adds `variants` and their body.
 static void addVariants(OpBuilder &builder, MutableArrayRef<Variant> variants) {
-  giveNumbers(variants);
+  if (!variants.front().isFast)
+    giveNumbers(variants);
   LLVM::LLVMFuncOp body = variants.front().body;
   body->remove();
   builder.insert(body);
@@ -248,8 +283,7 @@ OwningOpRef<ModuleOp> shareBodies(MutableArrayRef<IsolatedKernel> kernels) {
   SmallVector<SmallVector<Variant>> groups;
   for (IsolatedKernel &kernel : kernels) {
     moveSymbols(*kernel.module, *shared, names);
-    Variant variant =
-        takeNumbers(kernel.symbol, kernel.module->lookupSymbol<LLVM::LLVMFuncOp>("kernel"));
+    Variant variant = takeNumbers(kernel);
     auto *group = llvm::find_if(groups, [&](const SmallVector<Variant> &variants) {
       return haveSameBody(variants.front().body, variant.body);
     });

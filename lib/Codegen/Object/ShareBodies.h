@@ -7,15 +7,16 @@
 
 namespace zero {
 
-/// Text that is equal for kernels which may be able to share a body: `text`, the text of
-/// `kernel`, without its numbers. A kernel with a sum in any order shares with no other, because
-/// LLVM chooses the order by these numbers.
-std::string formOf(mlir::func::FuncOp kernel, llvm::StringRef text);
+/// Text that is equal for kernels which may be able to share a body: the names of the ops of
+/// `kernel`. Of sums in any order, LLVM chooses the order by numbers, so that such a kernel has its
+/// text, except for the bounds of its outermost loops. These numbers become parameters here, for
+/// one kernel as for many: so the order does not depend on the kernels that share.
+std::string formOf(IsolatedKernel &kernel);
 
 /// A module with the entry points of `kernels`, `void symbol(void *const *args, int64_t begin,
 /// int64_t end)`. They are in the LLVM dialect, each as the function `kernel` of its module.
 /// Kernels that differ only in extents, strides and offsets have one body, with these as
-/// parameters.
+/// parameters, and so have those that differ in their bounds.
 mlir::OwningOpRef<mlir::ModuleOp> shareBodies(llvm::MutableArrayRef<IsolatedKernel> kernels);
 
 } // namespace zero

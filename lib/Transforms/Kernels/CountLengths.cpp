@@ -1,6 +1,6 @@
 //===- CountLengths.cpp - operations of attention over documents ----------===//
 
-#include "dialects/Zero/Zero.h"
+#include "dialects/Zero/VisiblePairs.h"
 #include "runtime/support/checked.h"
 #include "zero/Transforms/Kernels/Passes.h"
 
@@ -82,26 +82,18 @@ static LogicalResult readHistogram(Operation *module, StringRef path, Histogram 
   return success();
 }
 
-/// Pairs of a query and a key that a document of `length` shows.
-static double pairsOf(AttentionAttr call, double length) {
-  const double window = call.getWindow() > 0 ? double(call.getWindow()) : length;
-  if (!call.getCausal())
-    return length * length;
-  const double full = std::max(length - window, 0.0), partial = length - full;
-  return partial * (partial + 1) / 2 + full * window;
-}
-
 /// The pairs of rows of `row` tokens that documents fill, as a share of those of rows of one
 /// document each.
 static double shareOfPairs(AttentionAttr call, const Histogram &histogram) {
-  const double row = double(call.getQueries());
+  const auto row = int64_t(call.getQueries());
+  const auto pairsOf = [&](int64_t length) { return double(countPairs(call, length, length)); };
   double pairs = 0, tokens = 0;
   for (auto [length, count] : histogram) {
-    const double whole = std::floor(double(length) / row), rest = double(length) - whole * row;
-    pairs += double(count) * (whole * pairsOf(call, row) + pairsOf(call, rest));
+    const int64_t whole = int64_t(length) / row, rest = int64_t(length) % row;
+    pairs += double(count) * (double(whole) * pairsOf(row) + pairsOf(rest));
     tokens += double(count) * double(length);
   }
-  return pairs / tokens * row / pairsOf(call, row);
+  return pairs / tokens * double(row) / pairsOf(row);
 }
 
 /// Whether documents of a row see themselves alone: queries and keys are the same tokens.

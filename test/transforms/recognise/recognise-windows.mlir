@@ -25,6 +25,23 @@ func.func @sliding(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>, %v: tensor<
   return %y : tensor<2x2x4x4xf32>
 }
 
+// Positions that Range counts, as front ends write them.
+// CHECK-LABEL: func.func @counted
+// CHECK: onnx.node "Attention"({{.*}}) {causal = 1 : i64, {{.*}} window = 2 : i64} domain "zero" {{.*}} none, none) ->
+func.func @counted(%q: tensor<2x2x4x4xf32>, %k: tensor<2x2x4x4xf32>, %v: tensor<2x2x4x4xf32>) -> tensor<2x2x4x4xf32> {
+  %zero = arith.constant dense<0> : tensor<i64>
+  %one = arith.constant dense<1> : tensor<i64>
+  %two = arith.constant dense<2> : tensor<i64>
+  %four = arith.constant dense<4> : tensor<i64>
+  %column = arith.constant dense<[4, 1]> : tensor<2xi64>
+  %keys = onnx.node "Range"(%zero, %four, %one) {} opset 23 node "keys" : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<4xi64>
+  %queries = onnx.node "Reshape"(%keys, %column) {} opset 23 node "queries" : (tensor<4xi64>, tensor<2xi64>) -> tensor<4x1xi64>
+  %distance = onnx.node "Sub"(%queries, %keys) {} opset 23 node "distance" : (tensor<4x1xi64>, tensor<4xi64>) -> tensor<4x4xi64>
+  %near = onnx.node "Less"(%distance, %two) {} opset 23 node "near" : (tensor<4x4xi64>, tensor<i64>) -> tensor<4x4xi1>
+  %y = onnx.node "Attention"(%q, %k, %v, %near) {is_causal = 1 : i64} opset 23 node "attention" : (tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>, tensor<2x2x4x4xf32>, tensor<4x4xi1>) -> tensor<2x2x4x4xf32>
+  return %y : tensor<2x2x4x4xf32>
+}
+
 // One key on either side, baked into the graph.
 // CHECK-LABEL: func.func @local
 // CHECK: onnx.node "Attention"(%arg0, %arg1, %arg2, %{{.*}}, %{{.*}}) {causal = 1 : i64, fill = 0xFF800000 : f32, guard = 1 : i64, offset = 1 : i64, scale = 1.000000e+00 : f32, window = 3 : i64} domain "zero" {{.*}} none, none) ->

@@ -27,15 +27,25 @@ static std::string transpose(const std::string &name, int rows, int columns,
          "return %y : " + to + "\n}\n";
 }
 
-/// A kernel that adds rows in any order.
-static std::string sum(const std::string &name, int rows) {
+/// A kernel that adds up, in any order, what rows sum to.
+static std::string sumOfRows(const std::string &name, int rows) {
   std::string type = "tensor<" + std::to_string(rows) + "x9xf32>";
   return "func.func private @" + name + "(%x: " + type +
-         ") -> tensor<9xf32> attributes {zero.kernel} {\n" +
-         text::fill("z", "tensor<9xf32>", "0.0") +
-         text::generic("y", {"%x : " + type + " : d1, d0"}, "%z : tensor<9xf32> : d0", "pr",
+         ") -> tensor<f32> attributes {zero.kernel} {\n" + text::fill("z", "tensor<f32>", "0.0") +
+         text::generic("y", {"%x : " + type + " : d0, d1"}, "%z : tensor<f32> : ", "rr",
                        "%f = arith.addf %out, %x0 fastmath<reassoc> : f32\nlinalg.yield %f : f32") +
-         "return %y : tensor<9xf32>\n}\n";
+         "return %y : tensor<f32>\n}\n";
+}
+
+/// A kernel that adds rows in any order.
+static std::string sum(const std::string &name, int rows, int columns = 9) {
+  std::string width = std::to_string(columns), to = "tensor<" + width + "xf32>",
+              type = "tensor<" + std::to_string(rows) + "x" + width + "xf32>";
+  return "func.func private @" + name + "(%x: " + type + ") -> " + to +
+         " attributes {zero.kernel} {\n" + text::fill("z", to, "0.0") +
+         text::generic("y", {"%x : " + type + " : d1, d0"}, "%z : " + to + " : d0", "pr",
+                       "%f = arith.addf %out, %x0 fastmath<reassoc> : f32\nlinalg.yield %f : f32") +
+         "return %y : " + to + "\n}\n";
 }
 
 /// A kernel that gathers rows by constant indices.
@@ -51,19 +61,37 @@ static std::string gather(const std::string &name, const std::string &indices, i
          "return %y : " + to + "\n}\n";
 }
 
-static unsigned countBodies(ModuleOp module) {
+/// The kernels of `module`, and the form of each.
+static std::map<std::string, std::string> formsOf(ModuleOp module,
+                                                  std::vector<zero::IsolatedKernel> &kernels) {
   SymbolTable symbols(module);
-  std::vector<zero::IsolatedKernel> kernels;
+  std::map<std::string, std::string> forms;
   for (auto kernel : module.getOps<func::FuncOp>()) {
-    kernels.push_back({kernel.getName().str(), zero::isolateKernel(kernel, symbols)});
-    EXPECT_TRUE(succeeded(zero::lowerToLLVM(*kernels.back().module)));
+    const std::string name = kernel.getName().str();
+    kernels.push_back({name, zero::isolateKernel(kernel, symbols)});
+    forms[name] = zero::formOf(kernels.back());
   }
+  return forms;
+}
+
+/// The bodies of the kernels of `module`, as text without their names.
+static std::vector<std::string> bodiesOf(ModuleOp module) {
+  std::vector<zero::IsolatedKernel> kernels;
+  formsOf(module, kernels);
+  for (zero::IsolatedKernel &kernel : kernels)
+    EXPECT_TRUE(succeeded(zero::lowerToLLVM(*kernel.module)));
   OwningOpRef<ModuleOp> shared = zero::shareBodies(kernels);
   EXPECT_TRUE(succeeded(verify(*shared)));
-  return llvm::count_if(shared->getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
-    return function.getLinkage() == LLVM::Linkage::Internal;
-  });
+  std::vector<std::string> bodies;
+  for (auto function : shared->getOps<LLVM::LLVMFuncOp>())
+    if (function.getLinkage() == LLVM::Linkage::Internal) {
+      function.setName("body");
+      llvm::raw_string_ostream(bodies.emplace_back()) << function;
+    }
+  return bodies;
 }
+
+static size_t countBodies(ModuleOp module) { return bodiesOf(module).size(); }
 
 static void expectTransposed(Kernels &kernels, const std::string &name, int rows, int columns,
                              float scale) {
@@ -107,12 +135,38 @@ TEST(ShareBodies, KeepsWhatDecidesWhichCodeThereIs) {
 }
 
 TEST(ShareBodies, SumsInAnyOrderHaveFormsOfTheirOwn) {
-  Kernels kernels(sum("short", 20) + sum("long", 30) + transpose("wide", 6, 70, "3.0") +
+  Kernels kernels(sum("narrow", 20) + sum("broad", 20, 10) + transpose("wide", 6, 70, "3.0") +
                   transpose("other", 9, 50, "0.5"));
   ASSERT_TRUE(kernels.ok());
-  std::map<std::string, std::string> forms;
-  for (auto kernel : kernels.module().getOps<func::FuncOp>())
-    forms[kernel.getName().str()] = zero::formOf(kernel, kernel.getName());
-  EXPECT_NE(forms["short"], forms["long"]);
+  std::vector<zero::IsolatedKernel> isolated;
+  std::map<std::string, std::string> forms = formsOf(kernels.module(), isolated);
+  EXPECT_NE(forms["narrow"], forms["broad"]);
   EXPECT_EQ(forms["wide"], forms["other"]);
+}
+
+TEST(ShareBodies, SumsInAnyOrderShareWithOtherBoundsOfOutermostLoops) {
+  Kernels kernels(sumOfRows("few", 20) + sumOfRows("many", 30) + sum("short", 20) +
+                  sum("long", 30));
+  ASSERT_TRUE(kernels.ok());
+  std::vector<zero::IsolatedKernel> isolated;
+  std::map<std::string, std::string> forms = formsOf(kernels.module(), isolated);
+  EXPECT_EQ(forms["few"], forms["many"]);
+  EXPECT_EQ(forms["short"], forms["long"]);
+  EXPECT_EQ(countBodies(kernels.module()), 2u);
+  std::vector<float> x(270, 1.0f), y(9);
+  for (auto [name, expected] : {std::pair("few", 180.0f), {"many", 270.0f}}) {
+    kernels.call(name, {x.data(), y.data()});
+    EXPECT_EQ(y[0], expected) << name;
+  }
+  for (auto [name, expected] : {std::pair("short", 20.0f), {"long", 30.0f}}) {
+    kernels.call(name, {x.data(), y.data()});
+    EXPECT_EQ(y, std::vector<float>(9, expected)) << name;
+  }
+}
+
+/// The order of a sum does not depend on who shares it.
+TEST(ShareBodies, SumsInAnyOrderHaveTheBodyThatTheyHaveAlone) {
+  Kernels one(sum("short", 20)), two(sum("short", 20) + sum("long", 30));
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_EQ(bodiesOf(one.module()), bodiesOf(two.module()));
 }
