@@ -134,7 +134,8 @@ RULES = {
     # These run where no compiler is installed.
     "tools/profiling": ["runtime"],
     "tools/process": ["runtime"],
-    "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Flags", "Planning"],
+    "tools/zero-run": ["runtime", "tools/process", "tools/profiling", "Flags", "Page",
+                       "Planning"],
     # A second opinion on executables: of the compiler and the runtime it knows the tables only.
     "check": ["runtime/format/executable.pb.h", "protobuf"],
     # Nothing of MLIR: it simulates executables.

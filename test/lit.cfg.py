@@ -63,6 +63,8 @@ for feature, packages, environment, variable in (
         ("transformers", ["torch", "transformers", "accelerate", "peft"], "torch",
          "ZERO_TORCH_PYTHON"),
         ("tensorboard", ["tensorboard"], "torch", "ZERO_TORCH_PYTHON"),
+        ("pyarrow", ["pyarrow"], "torch", "ZERO_TORCH_PYTHON"),
+        ("trackers", ["mlflow", "sqlalchemy", "wandb"], "torch", "ZERO_TORCH_PYTHON"),
         ("torch-onnx", ["torch", "onnxscript", "transformers", "peft"], "torch",
          "ZERO_TORCH_PYTHON")):
     interpreter = os.environ.get(

@@ -12,6 +12,14 @@ function element(tag, className, ...content) {
   return node;
 }
 
+/** An element of a drawing. */
+function shape(tag, attributes, ...content) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...content);
+  return node;
+}
+
 /** Gives `node` a name, for links, style and other elements. */
 const named = (id, node) => Object.assign(node, { id });
 

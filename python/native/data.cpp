@@ -3,6 +3,7 @@
 #include "native.h"
 #include "zero_rt/documents.h"
 #include "zero_rt/evaluation.h"
+#include "zero_rt/mixing.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -98,6 +99,21 @@ void bindData(nb::module_ &module) {
             withoutGil(data.mutex, [&] { check(zero_rt_data_shuffle(data.handle, seed)); });
           },
           nb::arg("seed"), "Gives each epoch its own order.")
+      .def(
+          "shuffle_within",
+          [](Data &data, uint64_t seed, uint64_t window) {
+            withoutGil(data.mutex,
+                       [&] { check(zero_rt_data_shuffle_within(data.handle, seed, window)); });
+          },
+          nb::arg("seed"), nb::arg("window"), "The same within windows of samples.")
+      .def(
+          "add_part",
+          [](Data &data, const Data &part, double weight) {
+            withoutGil(data.mutex,
+                       [&] { check(zero_rt_data_add_part(data.handle, part.handle, weight)); });
+          },
+          nb::arg("part"), nb::arg("weight"), nb::keep_alive<1, 2>(),
+          "Adds samples behind those of earlier parts, or with a weight mixed with them.")
       .def(
           "pack",
           [](Data &data, int packing) {

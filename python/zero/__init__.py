@@ -7,8 +7,9 @@
 
 compile, load: a Program, from a model or from a .zexe file.
 Program: its certificate (memory to the byte), plan, report, inputs; simulate(); session().
-Session: step(), train(), evaluate(), state_dict(), save(), save_checkpoint().
-Dataset: arrays or files of all inputs.
+Session: step(), train(), evaluate(), predict(), state_dict(), save(), save_checkpoint().
+Dataset: arrays or files of all inputs. Columns: batches of Parquet and Arrow files.
+callbacks: what hears of a training: Callback, and WandB and MLflow, which keep its figures.
 emit_onnx: the training step as ONNX operators.
 export: writes a PyTorch module and its loss as an ONNX graph, compared with the module.
 without_weights: modules for it whose values stay in a folder of safetensors.
@@ -32,13 +33,15 @@ from .errors import (AbortedError, BadDataError, BadFileError, CheckFailedError,
 if TYPE_CHECKING:
     from .adapters import save_adapter
     from .compiler import compile, emit_onnx
+    from .columns import Columns
     from .dataset import Dataset
     from .finetuning.run import finetune
     from .jax_export import from_jax
     from .lora_layers import lora
     from .onnx_export import export
     from .program import Report, Simulation
-    from .session import History, Program, Session, StepResult, load
+    from .history import History, StepResult
+    from .session import Program, Session, load
     from .state import read_weights
     from .stored import without_weights
     from .text.run import tokenize
@@ -52,7 +55,8 @@ _PLACES = {
     "compile": "compiler", "emit_onnx": "compiler", "load": "session", "Program": "session",
     "Report": "program", "Simulation": "program", "Certificate": "values", "Tier": "values",
     "Value": "values",
-    "Session": "session", "StepResult": "session", "History": "session", "Dataset": "dataset",
+    "Session": "session", "StepResult": "history", "History": "history", "Dataset": "dataset",
+    "Columns": "columns",
     "save_weights": "weights", "read_weights": "state", "export": "onnx_export",
     "without_weights": "stored", "lora": "lora_layers", "save_adapter": "adapters",
     "from_jax": "jax_export", "from_torch": "torch_export",
@@ -60,17 +64,19 @@ _PLACES = {
 }
 
 __all__ = ["AbortedError", "BadDataError", "BadFileError", "Certificate", "CheckFailedError",
-           "CompileError", "Dataset", "ExportError", "History", "InternalError",
+           "Columns", "CompileError", "Dataset", "ExportError", "History", "InternalError",
            "InvalidArgumentError", "IoError", "NotFiniteError", "NotFoundError", "Program",
            "RankTimeoutError", "Report", "Session", "Simulation", "StepResult", "Tier",
-           "ToolError", "UnsupportedError", "Value", "ZeroError", "compile", "emit_onnx",
-           "export", "finetune", "from_jax", "from_torch", "load", "lora", "read_weights",
-           "save_adapter", "save_weights", "tokenize", "without_weights"]
+           "ToolError", "UnsupportedError", "Value", "ZeroError", "callbacks", "compile",
+           "emit_onnx", "export", "finetune", "from_jax", "from_torch", "load", "lora",
+           "read_weights", "save_adapter", "save_weights", "tokenize", "without_weights"]
 
 
 def __getattr__(name):
     if name == "__version__":
         return import_module(".native", __name__).load().__version__
+    if name == "callbacks":
+        return import_module(".callbacks", __name__)
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_PLACES[name]}", __name__), name)

@@ -39,6 +39,12 @@ FLAGS = {
     "config": Flag(
         "config", "text", "FILE",
         "read settings from a DeepSpeed JSON file; see docs/reference/config.md"),
+    "explain_config": Flag(
+        "explain-config", "switch", "",
+        "print what each key of --config became, and stop; needs no model"),
+    "run_steps": Flag(
+        "run-steps", "integer", "N",
+        "steps of the run, which zero-run says: --total-steps where --config leaves it to the run"),
     "dump_after": Flag(
         "dump-after", "text", "PHASE",
         "print the program after this phase"),
@@ -531,6 +537,8 @@ class Flags(TypedDict, total=False):
     witness: _Path
     lr: float
     config: _Path
+    explain_config: bool
+    run_steps: int
     dump_after: _Path
     clean_after_phases: bool
     gpu_arch: Any

@@ -1,6 +1,7 @@
 """The batches of an iterable, and which array of a batch is which input of a program."""
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -98,22 +99,39 @@ def passes(iterable, steps, epochs):
             f"batches of all epochs, without epochs=")
     size = _count(iterable)
     total = steps if steps is not None else size and size * (epochs or 1)
-    return _batches(iterable, steps, epochs or 1), total
+    return _batches(iterable, steps, epochs or 1, size), total
 
 
-def _batches(iterable, steps, epochs):
+def _read(iterable):
+    """The batches of a pass. An error in it says which batch of what could not be read."""
+    batches = iter(iterable)
+    for number in count():
+        try:
+            batch = next(batches)
+        except StopIteration:
+            return
+        except Exception as error:
+            if hasattr(error, "add_note"):  # since Python 3.11
+                error.add_note(f"zero: batch {number} of the {type(iterable).__name__} could not "
+                               f"be read")
+            raise
+        yield batch
+
+
+def _batches(iterable, steps, epochs, size):
     done = epoch = 0
     while done < steps if steps is not None else epoch < epochs:
         before = done
-        for batch in iterable:
+        for batch in _read(iterable):
             if done == steps:
                 return
             done += 1
             yield batch
         epoch += 1
         is_over = done == before or isinstance(iterable, Iterator)
-        if steps is None and done == before:
-            _refuse(iterable, f"batches in epoch {epoch}", 0)
+        if steps is None and done - before < (size or 1):
+            wanted = f"{size} batches" if size else "batches"
+            _refuse(iterable, f"{wanted} in epoch {epoch}", done - before)
         if steps is not None and done < steps and is_over:
             _refuse(iterable, f"{steps} batches", done)
 

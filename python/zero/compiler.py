@@ -14,6 +14,7 @@ from .errors import CompileError
 from .exported import Export
 from .flags import arguments_of
 from .program import temporary_folder
+from .prediction import forward_arguments
 from .session import Program
 from .tools import run_tool
 
@@ -130,6 +131,11 @@ class _Compilation:
                                     *flags, error=CompileError)
         return printed + remarks
 
+    def begun_at(self, output):
+        """Compiles to `output`, and returns the Program."""
+        log = self.to(output)
+        return Program(output, weights=self.source.weights, log=log)
+
     def move(self, output, *flags):
         """Writes the files of a temporary model beside `output`, and compiles those. Returns what
         zeroc printed, and the path of initial values or None."""
@@ -205,9 +211,11 @@ def compile(model, *, example=None, output=None, auto=False, **flags: Unpack[Fla
     else:
         path = where / "model.zexe" if output is None else Path(output)
         log = compilation.to(path, report)
+    predicting = _Compilation(source, forward_arguments(arguments))
     rebuild = compilation.move if source.is_temporary and output is None else None
     return Program(path, plan=json.loads(pages[0].read_text()), report=pages[1].read_text(),
-                   weights=weights, log=log, rebuild=rebuild, folder=folder)
+                   weights=weights, log=log, rebuild=rebuild, folder=folder,
+                   forward=lambda: predicting.begun_at(where / "forward.zexe"))
 
 
 def emit_onnx(model, output, *, example=None, **flags: Unpack[Flags]) -> Path:

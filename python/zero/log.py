@@ -32,16 +32,10 @@ class Log:
         return line["step"] < done or ("eval_loss" in line and 0 < done == line["step"])
 
     def add(self, **line):
-        """Appends a line; values that are None are left out."""
-        self.lines.append({name: value for name, value in line.items() if value is not None})
-        self._file.write(json.dumps(self.lines[-1]) + "\n")
+        """Appends a line."""
+        self.lines.append(line)
+        self._file.write(json.dumps(line) + "\n")
         self._file.flush()
-
-    def add_step(self, result):
-        """Appends the line of a StepResult."""
-        self.add(step=result.step, loss=result.loss, gradient_norm=result.gradient_norm,
-                 learning_rate=result.learning_rate, loss_scale=result.loss_scale,
-                 skipped=result.skipped or None, seconds=result.seconds)
 
     def flush(self):
         """Makes the lines survive a power cut."""
@@ -52,4 +46,12 @@ class Log:
 
     @property
     def evaluations(self):
+        """Pairs of steps done and loss."""
         return [(line["step"], line["eval_loss"]) for line in self.lines if "eval_loss" in line]
+
+    @property
+    def metrics(self):
+        """The other figures of each evaluation."""
+        evaluations = [line for line in self.lines if "eval_loss" in line]
+        return [{name.removeprefix("eval_"): value for name, value in line.items()
+                 if name not in ("step", "eval_loss")} for line in evaluations]

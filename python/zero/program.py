@@ -75,13 +75,15 @@ class Program:
     _begin = None  # the class Session: session.py, which imports this module, sets it
 
     def __init__(self, path, *, plan=None, report=None, weights=None, log="", rebuild=None,
-                 folder=None):
+                 forward=None, folder=None):
         self.path = None if path is None else Path(path)
         self.weights = weights
         self.log = log
         self._plan = plan
         self._report = report
         self._rebuild = rebuild  # compiles the same to another path
+        self._predicts = None  # what forward() has compiled
+        self._forward = forward  # compiles the model without training to a path
         self._folder = folder  # a temporary directory that has `path`
         self._opened = None if path is None else native.load().Executable(str(path))
 
@@ -91,6 +93,17 @@ class Program:
             raise InvalidArgumentError("the program was compiled with plan_only, and has no "
                                        "executable")
         return self._opened
+
+    def forward(self) -> Program:
+        """The model without training, compiled for the same ranks and shapes: its step computes all
+        outputs. Session.predict() uses it. An error for programs of zero.load()."""
+        if self._forward is None:
+            raise InvalidArgumentError("the model of the program is not known: expected a program "
+                                       "of zero.compile(), or one that was compiled with "
+                                       "forward_only=True")
+        if self._predicts is None:
+            self._predicts = self._forward()
+        return self._predicts
 
     @cached_property
     def info(self) -> dict:

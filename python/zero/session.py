@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 
 import numpy as np
@@ -14,74 +13,15 @@ import numpy as np
 from . import native
 from .arrays import empty, readable
 from .batches import passes, without_extras
+from .columns import Columns
 from .dataset import Dataset, one_batch
 from .errors import BadDataError, InvalidArgumentError, NotFoundError
-from .interrupt import Interrupt
+from .history import History, StepResult
 from .loop import Loop
+from .prediction import Metrics, Predictor, is_batch
 from .program import Program, load
-from .progress import progress_of
 from .warn import warn
 from .weights import to_numpy
-
-
-@dataclass(frozen=True)
-class StepResult:
-    """What a step has computed.
-
-    Attributes:
-        loss: of the global batch, before this step's update; NaN if the program has none.
-        step: its number, from 0.
-        gradient_norm: global norm of the unscaled gradients before they are clipped; None if the
-            program does not compute it (compile with clip_norm).
-        learning_rate: of this step's update.
-        seconds: that it took.
-        loss_scale: of this step's gradients; None without one (fp16 has one).
-        skipped: the gradients overflowed, and only the loss scale was changed.
-    """
-    loss: float
-    step: int
-    gradient_norm: float | None
-    learning_rate: float
-    seconds: float
-    loss_scale: float | None = None
-    skipped: bool = False
-
-
-@dataclass
-class History:
-    """The results of the steps of a train(), in order.
-
-    Attributes:
-        results: a StepResult for each step.
-        evaluations: pairs of steps done and the mean loss over eval_data.
-    """
-    results: list = field(default_factory=list)
-    evaluations: list = field(default_factory=list)
-
-    @property
-    def losses(self) -> list[float]:
-        """One float for each step."""
-        return [result.loss for result in self.results]
-
-    @property
-    def seconds(self) -> float:
-        """In steps, in all."""
-        return sum(result.seconds for result in self.results)
-
-    def __len__(self):
-        return len(self.results)
-
-    def __repr__(self):
-        if not self.results:
-            return "History(no steps)"
-        first, last = self.results[0], self.results[-1]
-        return (f"History({len(self)} steps, loss {first.loss:.6f} -> {last.loss:.6f}, "
-                f"{self.seconds / len(self):.4f} s per step)")
-
-
-def _figures(result):
-    text = f"loss={result.loss:.4f}"
-    return text + ", skipped" if result.skipped else text
 
 
 def _options(keywords):
@@ -133,6 +73,7 @@ class Session:
         self.program = program if isinstance(program, Program) else load(program)
         self._learning_rate = self.program.info["learning_rate"]
         self._steps = 0
+        self._predictor, self._is_predictor_current = None, False
         options = _options({
             "threads": threads, "timeout": timeout, "allow_nan": allow_nan,
             "check_memory": check_memory, "pin": pin, "device": device, "gpus": gpus,
@@ -157,6 +98,9 @@ class Session:
 
     def close(self) -> None:
         """Ends the ranks and frees their memory. Every later call is an error."""
+        if self._predictor is not None and self._predictor.session is not self:
+            self._predictor.session.close()
+        self._predictor = None
         self._session.close()
 
     def __repr__(self):
@@ -204,24 +148,28 @@ class Session:
         """
         values = self._session.step(one_batch(self.program, batch)._data, keep_gradients)
         self._steps = values["step"] + 1
+        self._is_predictor_current = False
         return self._result(values)
 
     def train(self, dataset, *, steps=None, epochs=None, callbacks=(), progress=True,
-              shuffle=None, eval_data=None, eval_every=None, checkpoint=None, save_every=None,
-              resume="auto", patience=None, log=None) -> History:
+              shuffle=None, eval_data=None, eval_every=None, metrics=None, checkpoint=None,
+              save_every=None, resume="auto", patience=None, log=None) -> History:
         """Trains on a dataset and returns the History of its steps.
 
         dataset: a zero.Dataset; what one is made of: a dictionary of arrays or files by input, or
-            the path of a .npz; or an iterable of batches, each as step() takes it.
+            the path of a .npz; zero.Columns of Parquet or Arrow files; or an iterable of batches,
+            each as step() takes it.
         steps: how many; the data begins again when it ends.
         epochs: passes over the data, instead of `steps`. One, if neither is given. A generator has
             one pass: more epochs, or steps than it has batches, are an error.
-        callbacks: each is called as callback(session, result) after every step. The training ends
-            when one returns False.
+        callbacks: each is called as callback(session, result) after every step, or is a
+            zero.callbacks.Callback, which hears of evaluations, too. The training ends when one
+            returns False.
         progress: show a bar on standard error, or in the notebook.
         shuffle: a number from which the order of the samples of each epoch follows.
         eval_data: held-out data, as evaluate() takes it, evaluated after the last step.
         eval_every: evaluate also after every so many steps.
+        metrics: of these evaluations, as evaluate() takes them.
         checkpoint: a directory to save checkpoints to, at the end and after an interrupt. The same
             call continues from there: steps and epochs then count from the beginning of the
             training, and an iterable is iterated up to where it continues.
@@ -238,38 +186,22 @@ class Session:
         """
         if steps is not None and epochs is not None:
             raise InvalidArgumentError("expected steps or epochs, got both")
-        loop = Loop(self, eval_data=eval_data, eval_every=eval_every, checkpoint=checkpoint,
-                    save_every=save_every, patience=patience, log=log)
-        batches, total = self._batches(dataset, steps, epochs, shuffle)
-        done = loop.begin(resume)
-        history = History(evaluations=loop.evaluations)
-        bar = progress_of(max(total - done, 0) if total else 0, progress)
-        try:
-            with Interrupt() as interrupt:
-                for batch in islice(batches, done, None):
-                    history.results.append(self.step(batch))
-                    bar.update(_figures(history.results[-1]))
-                    answers = [call(self, history.results[-1]) for call in callbacks]
-                    goes_on = loop.after(history.results[-1])
-                    if interrupt.asked or not goes_on or any(each is False for each in answers):
-                        break
-            if history.results:
-                loop.finish(interrupt.asked)
-        finally:
-            bar.close()
-            loop.close()
-        if interrupt.asked:
-            again = "; the same call continues" if checkpoint else ""
-            error = KeyboardInterrupt(f"interrupted after {len(history)} steps{again}")
-            error.history = history
-            raise error
-        return history
+        loop = Loop(self, eval_data=eval_data, eval_every=eval_every, metrics=metrics,
+                    checkpoint=checkpoint, save_every=save_every, patience=patience, log=log,
+                    callbacks=callbacks, progress=progress)
+        return loop.run(*self._batches(dataset, steps, epochs, shuffle), resume)
 
     def _names(self):
         return [value.name for value in self.program.inputs]
 
     def _batches(self, dataset, steps, epochs, shuffle):
-        """The batches of a train(), and how many there are, or None."""
+        """A function that returns the batches of a train() after so many, and how many there are in
+        all, or None."""
+        if isinstance(dataset, Columns):
+            if shuffle is not None:
+                raise InvalidArgumentError("shuffle: zero.Columns has a shuffle of its own")
+            total = steps if steps is not None else len(dataset) * (epochs or 1)
+            return lambda done: islice(dataset.batches_from(done), max(total - done, 0)), total
         if isinstance(dataset, (Mapping, str, Path)):
             dataset = Dataset(self.program, dataset, shuffle=shuffle)
         elif shuffle is not None:
@@ -280,39 +212,82 @@ class Session:
                 raise BadDataError(f"the data has {dataset.samples} samples, and a global batch "
                                    f"{dataset.samples_per_step}: expected steps")
             total = steps if steps is not None else dataset.steps_per_epoch * (epochs or 1)
-            return (dataset for _ in range(total)), total
+            return lambda done: repeat(dataset, max(total - done, 0)), total
         batches, total = passes(dataset, steps, epochs)
-        return without_extras(self._names(), batches), total
+        return lambda done: islice(without_extras(self._names(), batches), done, None), total
 
-    def evaluate(self, dataset, *, batches=None) -> float:
+    def evaluate(self, dataset, *, batches=None, metrics=None) -> float | dict[str, float]:
         """The mean loss over the samples of a dataset with the current weights: each counts once,
         as the loss weighs samples or labels, also those of an incomplete last batch.
 
         dataset: as train() takes it; it may also be smaller than a global batch, and so may the
             batches of an iterable.
         batches: only the first so many.
+        metrics: functions by name. Each is called as function(outputs, batch) with dictionaries of
+            arrays, outputs as predict() returns them, and returns a number for each sample or
+            their mean. The result is then a dictionary of "loss" and the means over the samples.
+            Of data in memory only.
 
         Runs only what the loss depends on, and changes nothing that a later step reads. Warns of
         batches without labels, of a loss that is not finite, and of samples that cannot be told
         from the others in their batch, which are left out.
         """
         total = native.load().Evaluation()
-        for data, first, count in islice(self._evaluated(dataset), batches):
+        means = Metrics(metrics, self._predicting()) if metrics else None
+        for part, data, first, count in islice(self._evaluated(dataset), batches):
             self._session.evaluate(data, first, count, total)
+            if means:
+                means.add(part, first, count)
         if not total.batches:
             raise BadDataError("expected at least one batch, got none")
         warn(total.warnings())
-        return total.loss
+        if metrics is None:
+            return total.loss
+        return {"loss": total.loss, **(means.means() if means else {})}
 
     def _evaluated(self, dataset):
-        """Triples of data, the first sample of a batch in it, and the number of its samples."""
+        """A part of a dataset, its data, the first sample of a batch in it, and the number of its
+        samples."""
         is_whole = isinstance(dataset, (Mapping, str, Path, Dataset))
         parts = [dataset] if is_whole else without_extras(self._names(), dataset)
         for part in parts:
+            data = part
             if not isinstance(part, Dataset):
-                part = Dataset(self.program, part, _evaluates=True)
-            for first in range(0, part.samples, part.samples_per_step):
-                yield part._data, first, min(part.samples_per_step, part.samples - first)
+                data = Dataset(self.program, part, _evaluates=True)
+            for first in range(0, data.samples, data.samples_per_step):
+                yield part, data._data, first, min(data.samples_per_step, data.samples - first)
+
+    def predict(self, dataset) -> dict[str, np.ndarray]:
+        """The outputs of the model for all samples, in their order, with the current weights: by
+        name those that have a row for each sample.
+
+        dataset: arrays by input, or one array if there is one input beside the labels; or an
+            iterable of such batches. They may have any number of samples. Labels may be left out
+            if no output depends on them.
+
+        A program that trains computes the loss only. Then the model is compiled once more, without
+        training, and has a copy of the weights beside this session. Programs that zero.load()
+        returns do not know their model: predict with one that was compiled with forward_only=True.
+        """
+        predictor = self._predicting()
+        parts = without_extras(predictor.names, [dataset] if is_batch(dataset) else dataset)
+        outputs = [predictor.predict(part)[0] for part in parts]
+        if not outputs:
+            raise BadDataError("expected at least one batch, got none")
+        return {name: np.concatenate([each[name] for each in outputs]) for name in outputs[0]}
+
+    def _predicting(self):
+        """A Predictor with the current weights."""
+        if self._predictor is None:
+            trains = bool(self.program.optimizer)
+            self._predictor = Predictor(Session(self.program.forward()) if trains else self)
+        other = self._predictor.session
+        if other is not self and not self._is_predictor_current:
+            names = {value.name for value in other.program.tensors if value.saved}
+            other.load_state_dict({name: value for name, value in self.state_dict().items()
+                                   if name in names})
+        self._is_predictor_current = True
+        return self._predictor
 
     # Values
 
@@ -372,6 +347,7 @@ class Session:
         else:
             counts = self._session.load(str(state), not strict)
         warn(self._session.remarks())
+        self._is_predictor_current = False
         return counts
 
     def save(self, path) -> None:
@@ -416,6 +392,7 @@ class Session:
         restart_data: the next step reads the first batch; needed if the data has changed.
         """
         self._steps = self._session.load_state(str(path), restart_data)["step"]
+        self._is_predictor_current = False
         warn(self._session.remarks())
         return self._steps
 

@@ -2,6 +2,7 @@
 
 #include "runtime/api/capi.h"
 #include "zero_rt/evaluation.h"
+#include "zero_rt/mixing.h"
 
 using namespace zero::rt;
 
@@ -71,6 +72,17 @@ zero_rt_status zero_rt_data_shuffle(zero_rt_data *data, uint64_t seed) {
     data->set->shuffle(seed);
     return {};
   });
+}
+
+zero_rt_status zero_rt_data_shuffle_within(zero_rt_data *data, uint64_t seed, uint64_t window) {
+  return guard([&]() -> Status {
+    data->set->shuffle(seed, window);
+    return {};
+  });
+}
+
+zero_rt_status zero_rt_data_add_part(zero_rt_data *data, const zero_rt_data *part, double weight) {
+  return guard([&] { return data->set->addPart(part->set, weight); });
 }
 
 void zero_rt_data_for_evaluations(zero_rt_data *data) { data->set->serveEvaluations(); }

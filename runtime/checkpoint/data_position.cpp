@@ -18,30 +18,39 @@ Data saveDataPosition(const DataSet &data, uint64_t batch) {
   saved.set_index(position.index);
   if (data.shuffleSeed())
     saved.set_shuffle_seed(*data.shuffleSeed());
+  saved.set_shuffle_window(data.shuffleWindow());
+  for (const double weight : data.weights())
+    saved.add_weights(weight);
   return saved;
 }
 
-static std::string orderText(std::optional<uint64_t> seed) {
-  return seed ? format("shuffled with seed %llu", number(*seed)) : "not shuffled";
+/// "shuffled with seed 7 in windows of 1000 samples, mixed by weights 0.7, 0.3".
+static std::string orderText(const Data &data) {
+  std::string text = data.has_shuffle_seed()
+                         ? format("shuffled with seed %llu", number(data.shuffle_seed()))
+                         : "not shuffled";
+  if (data.shuffle_window() > 0)
+    text += format(" in windows of %llu samples", number(data.shuffle_window()));
+  for (int i = 0; i < data.weights_size(); ++i)
+    text += format("%s%.9g", i ? ", " : ", mixed by weights ", data.weights(i));
+  return text;
 }
 
 Status findDataPosition(const Data &saved, const DataSet &data, uint64_t &batch,
                         std::string &remark) {
   const SampleOrder &order = data.order();
-  std::optional<uint64_t> seed;
-  if (saved.has_shuffle_seed())
-    seed = saved.shuffle_seed();
   const bool atStart = saved.epoch() == 0 && saved.index() == 0;
   if (!atStart && saved.samples() != order.samples())
     return fail(ZERO_RT_BAD_DATA,
                 "the data is not that of the checkpoint: expected %llu samples, got %llu; restart "
                 "the data to read it from the beginning",
                 number(saved.samples()), number(order.samples()));
-  if (!atStart && seed != data.shuffleSeed())
+  const std::string before = orderText(saved), now = orderText(saveDataPosition(data, 0));
+  if (!atStart && before != now)
     return fail(ZERO_RT_BAD_DATA,
                 "the data has a different order from that of the checkpoint: expected %s, got %s; "
                 "restart the data to read it from the beginning",
-                orderText(seed).c_str(), orderText(data.shuffleSeed()).c_str());
+                before.c_str(), now.c_str());
   batch = order.stepAt({saved.epoch(), saved.index()});
   if (saved.samples_per_step() != order.perStep()) {
     const SampleOrder::Position next = order.positionOf(batch);

@@ -40,6 +40,8 @@ Status DataSet::bind(const std::string &input, Array array) {
 }
 
 const DocumentRows *DataSet::documents() const {
+  if (!parts.empty())
+    return parts.front().set->documents();
   for (const DataSource &source : sources)
     if (const DocumentInput *found = source.documents())
       return &found->rows();
@@ -66,8 +68,9 @@ Status DataSet::bindFile(const std::string &input, const ArrayFile &file) {
   return bind(input, std::move(array));
 }
 
-void DataSet::shuffle(uint64_t with) {
+void DataSet::shuffle(uint64_t with, uint64_t samples) {
   seed = with;
+  window = samples;
   prepared = false;
 }
 
@@ -131,12 +134,16 @@ void DataSet::remark() {
           format("input '%s' has %llu row%s, '%s' more: every step and rank reads the same rows",
                  escape(inputs[i].name).c_str(), number(sources[i].rows()),
                  sources[i].rows() == 1 ? "" : "s", escape(inputs[leader].name).c_str()));
+  remarkSmall();
+}
+
+void DataSet::remarkSmall() {
   if (!onlyEvaluated && !inputs.empty() && !inputs[leader].shape.empty() &&
       sampleOrder.samples() < sampleOrder.perStep())
     warnings.push_back(format(
         "input '%s' has %llu samples, a global batch %llu: samples are repeated within a batch",
-        escape(inputs[leader].name).c_str(), number(sampleOrder.samples()),
-        number(sampleOrder.perStep())));
+        escape(inputs[leader].name).c_str(), static_cast<unsigned long long>(sampleOrder.samples()),
+        static_cast<unsigned long long>(sampleOrder.perStep())));
 }
 
 /// Whether the data fill a global batch of `shape`.
@@ -204,13 +211,18 @@ uint64_t DataSet::chooseLast(uint64_t samples) const {
 Status DataSet::prepare() {
   if (prepared)
     return {};
+  if (!parts.empty())
+    return prepareParts();
   ZERO_RT_TRY(checkBound());
   ZERO_RT_TRY(findShapes());
   const size_t first = candidates.front();
   rowsPerSample.assign(inputs.size(), 0);
   leader = 0;
   uint64_t common = 0; // divisor of the rows
-  const auto moves = [&](size_t i) { return !sources[i].canStandStill(inputs[i].rows(first)); };
+  const bool areSamples = isPart && areAlike(first);
+  const auto moves = [&](size_t i) {
+    return areSamples || !sources[i].canStandStill(inputs[i].rows(first));
+  };
   for (size_t i = inputs.size(); i-- > 0;)
     if (moves(i)) {
       common = std::gcd(common, inputs[i].rows(first));
@@ -231,7 +243,7 @@ Status DataSet::prepare() {
   localBatch = localBatches();
   std::erase_if(candidates, [&](size_t shape) { return localBatch[shape] == 0; });
   samples = std::max<uint64_t>(samples, 1);
-  sampleOrder = SampleOrder(samples, globalBatch(first), seed, chooseLast(samples));
+  sampleOrder = SampleOrder(samples, globalBatch(first), seed, chooseLast(samples), window);
   remark();
   prepared = true;
   return {};
@@ -276,30 +288,35 @@ size_t DataSet::shapeOf(const SampleChoice &choice) const {
                      [&](uint64_t position) { return choice.sample(position); });
 }
 
-/// `sampleAt`: the sample at a position of the global batch.
-template <typename SampleAt>
+/// `readAt`: writes the sample at a position of the global batch.
+template <typename ReadAt>
 void DataSet::readRows(size_t index, size_t shape, uint64_t microBatch, int rank, void *destination,
-                       SampleAt sampleAt) const {
-  const DataSource &source = sources[index];
+                       ReadAt readAt) const {
+  const DataSource &source = sourceOf(index);
   const uint64_t rows = rowsPerSample[index], samples = localBatch[shape];
   if (rows == 0)
     return source.read(0, inputs[index].rows(shape), shape, destination);
   auto *target = static_cast<uint8_t *>(destination);
   const uint64_t first = (microBatch * batch.ranks + static_cast<uint64_t>(rank)) * samples;
   for (uint64_t i = 0; i < samples; ++i, target += rows * source.rowBytes(shape))
-    source.read(sampleAt(first + i) * rows, rows, shape, target);
+    readAt(first + i, target);
 }
 
 void DataSet::read(size_t index, size_t shape, uint64_t step, uint64_t microBatch, int rank,
                    void *destination) const {
-  readRows(index, shape, microBatch, rank, destination,
-           [&](uint64_t position) { return sampleOrder.sample(step, position); });
+  readRows(index, shape, microBatch, rank, destination, [&](uint64_t position, void *target) {
+    if (!isMixture())
+      return readSample(index, shape, sampleOrder.sample(step, position), target);
+    const Mixture::Place place = mixture.at(step * sampleOrder.perStep() + position);
+    parts[place.part].set->readSample(index, shape, place.sample, target);
+  });
 }
 
 void DataSet::read(size_t index, size_t shape, const SampleChoice &choice, uint64_t microBatch,
                    int rank, void *destination) const {
-  readRows(index, shape, microBatch, rank, destination,
-           [&](uint64_t position) { return choice.sample(position); });
+  readRows(index, shape, microBatch, rank, destination, [&](uint64_t position, void *target) {
+    readSample(index, shape, choice.sample(position), target);
+  });
 }
 
 const char *DataSet::nextWarning() {

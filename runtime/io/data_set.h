@@ -4,6 +4,7 @@
 #define RUNTIME_IO_DATA_SET_H
 
 #include "runtime/io/data_source.h"
+#include "runtime/io/mixture.h"
 #include "runtime/io/sampling.h"
 
 #include <deque>
@@ -40,8 +41,12 @@ public:
   void pack(Packing chosen) { packing = chosen; }
   /// Documents of the folder that the data are read from; null: none are.
   const DocumentRows *documents() const;
-  /// Gives each epoch its own order from now on.
-  void shuffle(uint64_t seed);
+  /// Gives each epoch its own order from now on, within windows of so many samples; 0: of all.
+  void shuffle(uint64_t seed, uint64_t window = 0);
+  /// Reads the samples of `part`, too, which is bound to data of its own for the same inputs,
+  /// instead of own data: behind those of earlier parts, or mixed with them by `weight` if that is
+  /// not 0. Either all parts have weights or none.
+  Status addPart(std::shared_ptr<DataSet> part, double weight);
 
   /// Only evaluations read the data, and these count each sample once: no remark that it is smaller
   /// than a global batch.
@@ -69,12 +74,26 @@ public:
   const SampleOrder &order() const { return sampleOrder; }
   bool hasInputs() const { return !inputs.empty(); }
   std::optional<uint64_t> shuffleSeed() const { return seed; }
+  uint64_t shuffleWindow() const { return window; }
+  /// Of the parts of a mixture; else empty.
+  std::vector<double> weights() const;
   /// Remarks not yet handed out; the last one handed out stays valid.
   const char *nextWarning();
   /// "'x' (float32 [*, 784]), 'labels' (int64 [*])".
   std::string inputsText() const;
 
 private:
+  struct Part {
+    std::shared_ptr<DataSet> set;
+    double weight;
+    uint64_t first; ///< of its samples among those of all parts
+  };
+  bool isMixture() const { return !parts.empty() && parts.front().weight > 0; }
+  Status prepareParts();
+  void remarkSmall();
+  bool areAlike(size_t shape) const;
+  const DataSource &sourceOf(size_t index) const;
+  void readSample(size_t index, size_t shape, uint64_t sample, void *target) const;
   Status find(const std::string &name, size_t &index) const;
   Status checkBound() const;
   Status checkSamples() const;
@@ -93,22 +112,25 @@ private:
   bool holds(size_t shape, uint64_t samples, SampleAt sampleAt) const;
   template <typename SampleAt>
   size_t smallestFor(uint64_t samples, SampleAt sampleAt) const;
-  template <typename SampleAt>
+  template <typename ReadAt>
   void readRows(size_t index, size_t shape, uint64_t microBatch, int rank, void *destination,
-                SampleAt sampleAt) const;
+                ReadAt readAt) const;
 
   std::vector<InputSpec> inputs;
   std::vector<DataSource> sources;     ///< as `inputs`
   std::vector<uint64_t> rowsPerSample; ///< as `inputs`; 0: constant
   BatchShape batch;
+  std::vector<Part> parts; ///< instead of sources
+  Mixture mixture;
   std::optional<uint64_t> seed;
+  uint64_t window = 0;
   Packing packing = Packing::Off;
   OpenDocuments folders;
   SampleOrder sampleOrder;
   std::vector<size_t> candidates;   ///< shapes that the data fit, the largest first
   std::vector<uint64_t> localBatch; ///< samples, by shape; 0: no candidate
   size_t leader = 0;                ///< the input that determines the number of samples
-  bool prepared = false, onlyEvaluated = false;
+  bool prepared = false, onlyEvaluated = false, isPart = false;
   std::deque<std::string> warnings;
   std::string warning;
 };

@@ -4,6 +4,7 @@
 
 #include "runtime/support/json_reader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -25,6 +26,19 @@ static std::string inFolder(const std::string &folder, const char *name) {
 std::vector<std::string> documentFiles(const std::string &folder) {
   return {inFolder(folder, "tokens.json"), inFolder(folder, "ids.bin"),
           inFolder(folder, "starts.bin"), inFolder(folder, "mask.bin")};
+}
+
+std::vector<std::string> documentShards(const std::string &folder) {
+  std::vector<std::string> shards;
+  std::error_code error;
+  if (std::filesystem::exists(documentFiles(folder).front(), error))
+    return shards;
+  for (std::filesystem::directory_iterator each(folder, error), end; !error && each != end;
+       each.increment(error))
+    if (std::filesystem::exists(documentFiles(each->path().string()).front(), error))
+      shards.push_back(each->path().string());
+  std::ranges::sort(shards);
+  return shards;
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,9 @@ namespace zero::rt {
 /// Whether `path` is a folder. Data in a folder are tokenized documents.
 bool isDocumentFolder(const std::string &path);
 
+/// The folders of documents in a folder that is none itself, by name: its shards.
+std::vector<std::string> documentShards(const std::string &folder);
+
 /// The files of a folder of documents, the manifest first.
 std::vector<std::string> documentFiles(const std::string &folder);
 

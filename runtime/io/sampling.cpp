@@ -16,17 +16,23 @@ static uint64_t mix(uint64_t value) {
 }
 
 SampleOrder::SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed,
-                         uint64_t last)
-    : count(samples), batch(perStep), last(last), seed(seed) {
-  unsigned bits = static_cast<unsigned>(std::bit_width(samples - 1));
-  halfBits = bits < 2 ? 1 : (bits + 1) / 2;
+                         uint64_t last, uint64_t window)
+    : count(samples), batch(perStep), last(last),
+      window(window == 0 ? samples : std::min(window, samples)), seed(seed) {}
+
+SampleOrder SampleOrder::endless(uint64_t samples, uint64_t perStep) {
+  SampleOrder order(samples, perStep, std::nullopt);
+  order.isEndless = true;
+  return order;
 }
 
-uint64_t SampleOrder::permute(uint64_t epoch, uint64_t index) const {
+/// A permutation of the numbers below `count`, given by `key`.
+static uint64_t permuted(uint64_t index, uint64_t count, uint64_t key) {
   // More rounds than large domains need: small ones mix slowly.
   constexpr unsigned kRounds = 10;
+  const unsigned bits = static_cast<unsigned>(std::bit_width(count - 1));
+  const unsigned halfBits = bits < 2 ? 1 : (bits + 1) / 2;
   const uint64_t mask = (uint64_t(1) << halfBits) - 1;
-  const uint64_t key = mix(mix(*seed) + epoch);
   do {
     uint64_t left = index >> halfBits, right = index & mask;
     for (unsigned round = 0; round < kRounds; ++round) {
@@ -37,6 +43,13 @@ uint64_t SampleOrder::permute(uint64_t epoch, uint64_t index) const {
     index = left << halfBits | right;
   } while (index >= count);
   return index;
+}
+
+uint64_t SampleOrder::permute(uint64_t epoch, uint64_t index) const {
+  const uint64_t key = mix(mix(*seed) + epoch), begin = index / window * window;
+  // One window for all has the key of the epoch itself.
+  return begin + permuted(index - begin, std::min(window, count - begin),
+                          begin == 0 ? key : mix(key ^ begin));
 }
 
 SampleOrder::Position SampleOrder::positionOf(uint64_t step) const {

@@ -15,13 +15,18 @@ namespace zero::rt {
 /// has its own permutation, which is a function of seed and epoch. It is computed, not stored: a
 /// Feistel network on the next power of four, iterated until its value is below the number of
 /// samples (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002). Less than
-/// four iterations on average.
+/// four iterations on average. With a window, samples keep their window of so many: what is read
+/// from a disk one after the other stays close.
 class SampleOrder {
 public:
   /// `samples` and `perStep`, those of a global batch, are at least 1. `last` is at most what the
   /// complete batches leave of an epoch, and 0 if there are none.
-  SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed, uint64_t last = 0);
+  /// `window`: of samples that are shuffled among each other; 0: all.
+  SampleOrder(uint64_t samples, uint64_t perStep, std::optional<uint64_t> seed, uint64_t last = 0,
+              uint64_t window = 0);
   SampleOrder() : SampleOrder(1, 1, std::nullopt) {}
+  /// The order of positions of samples that have no epochs.
+  static SampleOrder endless(uint64_t samples, uint64_t perStep);
 
   /// A position between two samples: the epoch, and the number of its samples before the position.
   struct Position {
@@ -43,15 +48,15 @@ public:
   uint64_t samplesOf(uint64_t step) const {
     return last > 0 && step % stepsPerEpoch() == count / batch ? last : batch;
   }
-  /// 0 for data smaller than a global batch.
-  uint64_t stepsPerEpoch() const { return count / batch + (last > 0); }
+  /// 0 for data smaller than a global batch, and without epochs.
+  uint64_t stepsPerEpoch() const { return isEndless ? 0 : count / batch + (last > 0); }
 
 private:
   uint64_t permute(uint64_t epoch, uint64_t index) const;
 
-  uint64_t count, batch, last;
+  uint64_t count, batch, last, window;
   std::optional<uint64_t> seed;
-  unsigned halfBits = 1; ///< of the Feistel network's domain
+  bool isEndless = false;
 };
 
 /// The samples of an evaluation, in the data's own order, by position in a global batch: `count`

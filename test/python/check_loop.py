@@ -47,8 +47,9 @@ def check_continued(checks, program, data, held, work):
                 session.train(source, checkpoint=state, log=log, callbacks=[interrupt], **settings)
                 checks.that(False, f"{label}: no KeyboardInterrupt")
             except KeyboardInterrupt as error:
-                checks.that("the same call continues" in str(error), f"{label}: {error}")
                 done = session.steps
+                checks.that(f"the same call continues from step {done}: train(..., checkpoint="
+                            f"'{state}')" in str(error), f"{label}: {error}")
         checks.that(6 <= done < STEPS and newest(state).name == f"step-{done:08}",
                     f"{label}: {done} steps, {newest(state)}")
         with program.session() as session:
@@ -70,6 +71,77 @@ def check_patience(checks, program, data, held, work):
         history = session.train(data, steps=100, eval_data=held, eval_every=1, patience=3,
                                 progress=False, log=work / "patience.jsonl")
     checks.that(len(history) == 4 and len(history.evaluations) == 4, f"patience: {history}")
+
+
+def check_ends(checks, program, data):
+    """A list that is shorter than it says, and a training without a checkpoint that is interrupted."""
+    class Short(list):
+        def __len__(self):
+            return super().__len__() + 1
+
+    with program.session() as session:
+        try:
+            session.train(Short([data, data]), progress=False)
+            checks.that(False, "no error of a short list")
+        except zero.BadDataError as error:
+            checks.that("expected 3 batches in epoch 1, got 2" in str(error), f"{error}")
+
+    def failing():
+        yield data
+        raise OSError("the disk is gone")
+
+    with program.session() as session:
+        try:
+            session.train(failing(), progress=False)
+            checks.that(False, "no error of a generator that fails")
+        except OSError as error:
+            checks.that("zero: batch 1 of the generator could not be read"
+                        in getattr(error, "__notes__", ["zero: batch 1 of the generator could not be "
+                                                        "read"]), f"{error}")
+    with program.session() as session:
+        try:
+            session.train(data, steps=STEPS, progress=False, callbacks=[interrupt])
+            checks.that(False, "no KeyboardInterrupt")
+        except KeyboardInterrupt as error:
+            checks.that("save_checkpoint() of the session keeps" in str(error)
+                        and error.signal == signal.SIGINT, f"{error}")
+
+
+class Heard(zero.callbacks.Callback):
+    """Writes down what a callback hears."""
+
+    def __init__(self, last=STEPS):
+        self.words, self._last = [], last
+
+    def begin(self, session, checkpoint):
+        self.words.append(("begin", session.steps, checkpoint))
+
+    def step(self, session, result):
+        self.words.append(("step", result.step))
+        return result.step < self._last
+
+    def evaluation(self, session, values):
+        self.words.append(("evaluation", session.steps, sorted(values)))
+
+    def end(self, session, is_complete):
+        self.words.append(("end", is_complete))
+
+
+def check_callback(checks, program, data):
+    heard = Heard(last=2)
+    with program.session() as session:
+        session.train(data, steps=STEPS, eval_data=data, eval_every=2, progress=False,
+                      callbacks=[heard])
+    checks.that(heard.words == [
+        ("begin", 0, None), ("step", 0), ("step", 1), ("evaluation", 2, ["loss"]), ("step", 2),
+        ("evaluation", 3, ["loss"]), ("end", True)], f"{heard.words}")
+    failed = Heard()
+    with program.session() as session:
+        try:
+            session.train([data, {"x": data["x"]}], progress=False, callbacks=[failed])
+            checks.that(False, "no error of a batch without labels")
+        except zero.InvalidArgumentError:
+            checks.that(failed.words[-1] == ("end", False), f"{failed.words}")
 
 
 def check_extras(checks, program, data):
@@ -117,6 +189,9 @@ def main():
     train, held = samples(256), samples(80)
     check_continued(checks, program, train, held, graph.work)
     check_patience(checks, program, train, held, graph.work)
+    batch = samples(zero.Dataset(program, train).samples_per_step)
+    check_ends(checks, program, batch)
+    check_callback(checks, program, batch)
     check_extras(checks, program, samples(2 * zero.Dataset(program, train).samples_per_step))
     check_wrong(checks, program, train, graph.work)
     checks.finish()

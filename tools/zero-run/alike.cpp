@@ -73,8 +73,9 @@ static void addFiles(const char *option, const std::vector<DataFile> &files, boo
     const std::string where = format(
         "%s%s%s", file.member.empty() ? "" : ":", file.member.c_str(),
         file.skip ? format("+%llu", static_cast<unsigned long long>(file.skip)).c_str() : "");
+    const std::string weight = file.weight > 0 ? format(", weight %.9g", file.weight) : "";
     settings.push_back({format("%s %s", option, file.input.c_str()),
-                        contentOfData(file.path, verifies) + where +
+                        contentOfData(file.path, verifies) + where + weight +
                             (file.raw == ZERO_RT_NO_DTYPE ? "" : format(", type %d", file.raw))});
   }
 }
@@ -87,6 +88,7 @@ static Settings settingsOf(const Options &options) {
       {"--epochs", textOf(options.epochs)},
       {"--lr", options.learningRate ? format("%.9g", double(*options.learningRate)) : "no value"},
       {"--shuffle", textOf(options.shuffleSeed)},
+      {"--shuffle-window", textOf(options.shuffleWindow)},
       {"--pack", packingName(options.choosePacking())},
       {"--allow-nan", textOf(options.session.allow_nan != 0)},
       {"--eval-every", textOf(options.evalEvery)},

@@ -7,6 +7,7 @@
 #include "runtime/support/temporary.h"
 #include "tools/process/cache_folder.h"
 #include "tools/process/known_machine.h"
+#include "warnings.h"
 #include "zero/Planning/ByteSize.h"
 #include "zero/Planning/ProcessMemory.h"
 
@@ -48,10 +49,9 @@ static bool cache(const std::string &from, const std::string &path) {
   if (!error)
     std::filesystem::rename(draft, path, error);
   if (error)
-    std::fprintf(stderr,
-                 "zero-run: warning: cannot cache the description of this machine in '%s': %s; it "
-                 "is measured each time\n",
-                 path.c_str(), error.message().c_str());
+    warn(
+        format("cannot cache the description of this machine in '%s': %s; it is measured each time",
+               path.c_str(), error.message().c_str()));
   return !error;
 }
 
@@ -122,10 +122,8 @@ static void addBudgets(const Options &options, const Job &job, uint64_t ranks,
     addMemoryBudget(options, job, words);
   const bool isMemory = !options.nvmeDir.empty() && isInMemory(options.nvmeDir);
   if (isMemory)
-    std::fprintf(stderr,
-                 "zero-run: warning: files in '%s' are in memory: with --auto nothing is placed "
-                 "there\n",
-                 escape(options.nvmeDir).c_str());
+    warn(format("files in '%s' are in memory: with --auto nothing is placed there",
+                escape(options.nvmeDir).c_str()));
   if ((options.nvmeDir.empty() || isMemory) && !isGiven(options, "nvme-budget"))
     words.push_back("--nvme-budget=1"); // no disk is given: nothing fits there
 }

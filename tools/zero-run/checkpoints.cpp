@@ -5,6 +5,7 @@
 #include "runtime/checkpoint/generations.h"
 #include "runtime/support/file.h"
 
+#include "warnings.h"
 #include "zero_rt/saving.h"
 
 #include <chrono>
@@ -53,7 +54,7 @@ Status Checkpoints::open() {
 void Checkpoints::printRemarks(const Session &session) const {
   while (const char *remark = zero_rt_session_next_remark(session.get()))
     if (job.isFirst()) // all say the same
-      std::fprintf(stderr, "zero-run: warning: %s\n", remark);
+      warn(remark);
 }
 
 Status Checkpoints::resume(const Session &session, zero_rt_state_result &from) {

@@ -120,6 +120,8 @@ static Status compile(const Options &options, const Job &job, const std::string 
   words.insert(words.end(), {"-o", compiled});
   if (job.isOneOfMany() && !options.ranks && !options.compilerFlag("mesh"))
     words.push_back("--ranks=" + std::to_string(ranksOf(options, job)));
+  if (options.compilerFlag("config") && options.steps)
+    words.push_back("--run-steps=" + std::to_string(*options.steps));
   if (options.automatic)
     ZERO_RT_TRY(addAutomaticFlags(options, job, ranksOf(options, job), folder, words));
   int exitCode = 0;

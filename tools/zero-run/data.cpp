@@ -2,11 +2,14 @@
 
 #include "data.h"
 #include "runtime/io/document_rows.h"
+#include "warnings.h"
 #include "zero_rt/evaluation.h"
+#include "zero_rt/mixing.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <span>
 
 using namespace zero::rt;
 
@@ -191,14 +194,20 @@ zero_rt_packing packingNamed(const std::string &word) {
   return static_cast<zero_rt_packing>(std::ranges::find(kPackings, word) - kPackings);
 }
 
-Status openData(const Executable &executable, const DataUse &use,
-                const std::vector<DataFile> &files, bool quiet, bool warns, Data &data) {
+/// Makes data without samples.
+static Status create(const Executable &executable, const DataUse &use, Data &data) {
   zero_rt_data *made = nullptr;
   ZERO_RT_TRY(take(zero_rt_data_create(executable.get(), &made)));
   data.reset(made);
   ZERO_RT_TRY(take(zero_rt_data_pack(data.get(), use.packing)));
   if (!use.trains)
     zero_rt_data_for_evaluations(data.get());
+  return {};
+}
+
+/// Binds files that have all inputs of all samples.
+static Status bindFiles(const Executable &executable, const DataUse &use,
+                        const std::vector<DataFile> &files, bool quiet, const Data &data) {
   Binder binder(executable, use.flag, files, data);
   ZERO_RT_TRY(binder.run());
   if (!quiet && !binder.tokensNote().empty())
@@ -207,12 +216,90 @@ Status openData(const Executable &executable, const DataUse &use,
   ZERO_RT_TRY(take(zero_rt_data_describe_documents(data.get(), &documents)));
   if (!quiet && documents.documents > 0)
     std::printf("%s %s\n", use.flag, documentsText(documents).c_str());
+  return {};
+}
+
+/// Adds folders to `data`, one behind the other. An error names the folder.
+static Status addShards(const Executable &executable, const DataUse &use,
+                        std::span<const DataFile> shards, bool quiet, const Data &data) {
+  for (const DataFile &shard : shards) {
+    Data part;
+    ZERO_RT_TRY(create(executable, use, part));
+    zero_rt_data_info info;
+    Status status = bindFiles(executable, use, {shard}, quiet, part);
+    if (status.ok())
+      status = take(zero_rt_data_describe(part.get(), &info));
+    if (!status.ok())
+      return fail(status.getCode(), "%s %s: %s", use.flag, escape(shard.path).c_str(),
+                  status.getMessage().c_str());
+    ZERO_RT_TRY(take(zero_rt_data_add_part(data.get(), part.get(), 0)));
+  }
+  return {};
+}
+
+/// The folders of a mixture, each with its shards.
+static std::vector<std::span<const DataFile>> foldersOf(const std::vector<DataFile> &files) {
+  std::vector<std::span<const DataFile>> folders;
+  const std::span<const DataFile> all(files);
+  for (size_t begin = 0, end; begin < all.size(); begin = end) {
+    for (end = begin + 1; end < all.size() && all[end].group == all[begin].group;)
+      ++end;
+    folders.push_back(all.subspan(begin, end - begin));
+  }
+  return folders;
+}
+
+/// Adds each folder of a mixture to `data`, with all of its shards.
+static Status addMixture(const Executable &executable, const DataUse &use,
+                         const std::vector<DataFile> &files, bool quiet, const Data &data) {
+  double sum = 0;
+  for (const std::span<const DataFile> folder : foldersOf(files))
+    sum += folder.front().weight;
+  for (const std::span<const DataFile> folder : foldersOf(files)) {
+    Data part;
+    ZERO_RT_TRY(create(executable, use, part));
+    ZERO_RT_TRY(addShards(executable, use, folder, quiet, part));
+    zero_rt_data_info info;
+    ZERO_RT_TRY(take(zero_rt_data_describe(part.get(), &info)));
+    if (!quiet)
+      std::printf("%s %s: %.2f %% of the samples, from %llu\n", use.flag,
+                  escape(folder.front().group).c_str(), 100 * folder.front().weight / sum,
+                  static_cast<unsigned long long>(info.samples));
+    ZERO_RT_TRY(take(zero_rt_data_add_part(data.get(), part.get(), folder.front().weight)));
+  }
+  return {};
+}
+
+/// Binds files, or adds the folders that are parts.
+static Status bindAll(const Executable &executable, const DataUse &use,
+                      const std::vector<DataFile> &files, bool quiet, const Data &data) {
+  const auto isPart = [](const DataFile &file) { return !file.group.empty(); };
+  const auto hasWeight = [](const DataFile &file) { return file.weight > 0; };
+  if (std::ranges::none_of(files, isPart))
+    return bindFiles(executable, use, files, quiet, data);
+  const bool isMixture = std::ranges::any_of(files, hasWeight);
+  if (!std::ranges::all_of(files, isPart) || (isMixture && !std::ranges::all_of(files, hasWeight)))
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "%s: expected folders that give all inputs, each with a weight or none with one, "
+                "got other data beside them",
+                use.flag);
+  if (isMixture && !use.trains)
+    return fail(ZERO_RT_INVALID_ARGUMENT,
+                "%s takes no weights: an evaluation counts each sample once", use.flag);
+  return isMixture ? addMixture(executable, use, files, quiet, data)
+                   : addShards(executable, use, files, quiet, data);
+}
+
+Status openData(const Executable &executable, const DataUse &use,
+                const std::vector<DataFile> &files, bool quiet, bool warns, Data &data) {
+  ZERO_RT_TRY(create(executable, use, data));
+  ZERO_RT_TRY(bindAll(executable, use, files, quiet, data));
   std::fflush(stdout); // before anything on stderr
   zero_rt_data_info info;
   ZERO_RT_TRY(take(zero_rt_data_describe(data.get(), &info)));
   while (const char *warning = zero_rt_data_next_warning(data.get()))
     if (warns)
-      std::fprintf(stderr, "zero-run: warning: %s\n", warning);
+      warn(warning);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "data.h"
 #include "runtime/support/checked.h"
+#include "warnings.h"
 #include "zero_rt/averages.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void Evaluator::warn(const zero_rt_evaluation &total) const {
   char text[ZERO_RT_WARNING_BYTES];
   for (size_t i = 0; zero_rt_evaluation_warning(&total, i, text, sizeof(text)); ++i)
     if (job.isFirst())
-      std::fprintf(stderr, "zero-run: warning: %s\n", text);
+      run::warn(text);
 }
 
 } // namespace zero::run

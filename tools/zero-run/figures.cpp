@@ -74,7 +74,9 @@ Figures::values(const zero_rt_step_result &result) const {
   return values;
 }
 
-void Figures::writeMembers(JsonWriter &json, const zero_rt_step_result &result) const {
+void Figures::writeStep(JsonWriter &json, const zero_rt_step_result &result) const {
+  json.member("step", result.step);
+  json.member("loss", double(result.loss));
   for (const Figure *figure : present)
     json.member(figure->output, double(result.*figure->field));
   if (canSkip)

@@ -25,8 +25,8 @@ public:
   std::string text(const zero_rt_step_result &result) const;
   /// By name.
   std::vector<std::pair<std::string, double>> values(const zero_rt_step_result &result) const;
-  /// As members of the object of a step.
-  void writeMembers(rt::JsonWriter &json, const zero_rt_step_result &result) const;
+  /// The members of the object of a step: its number, its loss and these.
+  void writeStep(rt::JsonWriter &json, const zero_rt_step_result &result) const;
   /// Lists over all steps, as members.
   void writeLists(rt::JsonWriter &json, const std::vector<zero_rt_step_result> &results) const;
 

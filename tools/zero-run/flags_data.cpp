@@ -4,6 +4,7 @@
 #include "flags.h"
 
 #include "runtime/io/documents.h"
+#include "runtime/support/checked.h"
 #include "runtime/support/dtype.h"
 
 using namespace zero::rt;
@@ -86,10 +87,21 @@ static bool takeName(std::string &text, std::string &name) {
   return false;
 }
 
+/// Reads FOLDER=WEIGHT, a part of a mixture.
+static bool takeWeight(const std::string &text, DataFile &file) {
+  if (!isDocumentFolder(file.input) || !parseReal(text, file.weight))
+    return false;
+  file.path = file.group = std::move(file.input);
+  file.input.clear();
+  return true;
+}
+
 static Status parseFile(const std::string &item, DataFile &file) {
   std::string text = item;
   if (takeName(text, file.input) && file.input.empty())
     return expected("an input's name before '='", item);
+  if (takeWeight(text, file))
+    return file.weight > 0 ? Status() : expected("a weight above 0 after '='", item);
   ZERO_RT_TRY(takeSkip(text, file));
   if (!takePart(text, file) && !isDocumentFolder(text)) {
     ZERO_RT_TRY(takeSuffix(text, file));
@@ -103,12 +115,29 @@ static Status parseFile(const std::string &item, DataFile &file) {
   return {};
 }
 
+/// Adds a file, or all shards of a folder.
+static Status add(DataFile file, std::vector<DataFile> &files) {
+  const std::vector<std::string> shards = documentShards(file.path);
+  if (shards.empty()) {
+    files.push_back(std::move(file));
+    return {};
+  }
+  if (!file.input.empty() || !file.member.empty())
+    return expected("FOLDER alone, because it has shards, which give all inputs", file.path);
+  file.group = file.path;
+  for (const std::string &shard : shards) {
+    file.path = shard;
+    files.push_back(file);
+  }
+  return {};
+}
+
 static Setter toFiles(std::vector<DataFile> &files) {
   return [&files](const std::string &text) {
     for (const std::string &item : splitItems(text)) {
       DataFile file;
       ZERO_RT_TRY(parseFile(item, file));
-      files.push_back(file);
+      ZERO_RT_TRY(add(std::move(file), files));
     }
     return Status();
   };
@@ -122,7 +151,9 @@ Flags dataFlags(Options &options) {
            "FILE.npz[:MEMBER] the member NAME or input.NAME, or MEMBER\n"
            "FILE.bin[:TYPE]   elements without a header (uint16), split into rows\n"
            "FILE+K            split from element K on: labels=train.bin+1\n"
-           "FOLDER[:PART]     documents of `python -m zero tokenize`, or a part of them\n"
+           "FOLDER[:PART]     documents of `python -m zero tokenize`, or a part of them;\n"
+           "                  or a folder of such folders: one after the other\n"
+           "FOLDER=WEIGHT,... a mixture: each folder has its share of the samples\n"
            "tokens=FILE.bin alone supplies both integer inputs of the model:\n"
            "token ids, and labels shifted by one. FOLDER alone supplies all inputs\n"
            "that have no other data, by their names. FILE.npz alone supplies all\n"
@@ -143,6 +174,10 @@ Flags dataFlags(Options &options) {
       Flag{"Data", "shuffle", "SEED", "shuffle the samples, with a different order in each epoch",
            toCount(options.shuffleSeed)}
           .inShort("Data", "shuffle the samples of each epoch"),
+      {"Data", "shuffle-window", "N",
+       "shuffle within windows of N samples, so that files larger than memory are\n"
+       "read nearly in their order",
+       toCount(options.shuffleWindow), "shuffle"},
       Flag{"Data", "eval-data", "NAME=FILE,...",
            "held-out data, in the form of --data: compute its loss, forward only,\n"
            "at the end; does not affect training",

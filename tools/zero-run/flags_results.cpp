@@ -93,6 +93,22 @@ Flags resultFlags(Options &options) {
       {"Results", "log-dir", "DIR",
        "write an event file for TensorBoard to DIR: loss, rates, norm, evaluations",
        toText(options.logFolder)},
+      Flag{"Results", "page", "FILE.html",
+           "write a page with the curves of the run so far, its memory, the time to its\n"
+           "end and its last warnings; it is written again every 5 seconds, and a browser\n"
+           "that shows it loads it again",
+           toText(options.page)}
+          .inShort("Results", "write a page with the curves of the run"),
+      Flag{"Results", "progress", "text|json",
+           "json: print a line of JSON on standard output when the run begins, after\n"
+           "each step, after each evaluation and at the end, and nothing else there",
+           [&options](const std::string &text) {
+             options.printsJson = text == "json";
+             options.quiet |= options.printsJson;
+             return Status();
+           }}
+          .oneOfWords()
+          .orElse("text"),
       {"Results", "dump-gradients", "FILE",
        "write the gradients of step 0 as .safetensors, named like the\nparameters",
        toText(options.gradients)},

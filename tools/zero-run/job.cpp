@@ -120,8 +120,10 @@ Status Job::open(Options &options, int ranks) {
   options.session.world = made;
   timeout = options.session.timeout_seconds;
   announce(options);
-  if (!isFirst())
+  if (!isFirst()) {
     options.quiet = true;
+    options.printsJson = false;
+  }
   return {};
 }
 

@@ -19,6 +19,8 @@ struct DataFile {
   std::string input, path, member;
   rt::DType raw = ZERO_RT_NO_DTYPE; ///< elements without a header
   uint64_t skip = 0, ahead = 0;     ///< as in zero_rt_data_file
+  std::string group;                ///< the folder on the command line, of a part of the data
+  double weight = 0;                ///< of this folder in a mixture; 0: none
 };
 
 /// Whether checkpoints are written beside the next steps.
@@ -32,7 +34,7 @@ struct Options {
   std::optional<zero_rt_packing> packing; ///< of folders of documents
   std::optional<uint64_t> steps, epochs;  ///< at most one; neither: one step. Of
                                           ///< a resumed run those before count
-  std::optional<uint64_t> shuffleSeed, evalEvery, evalSteps;
+  std::optional<uint64_t> shuffleSeed, shuffleWindow, evalEvery, evalSteps;
   std::optional<uint64_t> patience; ///< evaluations without a better loss
   bool evaluatesAverages = false;   ///< of parameters, in their place
   bool keepsBest = false;           ///< the checkpoint with the least loss of evaluations
@@ -53,7 +55,7 @@ struct Options {
   bool resumeIfAny = false, restartData = false, verifyData = false;
   bool logsTimes = false;
   std::string logFolder; ///< of files for TensorBoard
-  std::string log, gradients, outputs, report, trace;
+  std::string log, gradients, outputs, report, trace, page;
   /// As in zero_rt_session_options; empty: the default.
   std::string device, gpus, gpuAlgorithms, join, joinSecret, interface, nvmeDir, nvmeIo;
   uint64_t endurance = 0;        ///< of the drive at nvmeDir, bytes that may be written; 0: unknown
@@ -65,7 +67,8 @@ struct Options {
   bool automatic = false;      ///< leave to zeroc's planner what no flag says
   bool printAutomatic = false; ///< the flags for that, and nothing else
   bool profile = false, quiet = false;
-  bool isDone = false; ///< a text such as the help is printed, and that is all
+  bool printsJson = false; ///< standard output has lines of JSON, and nothing else; also `quiet`
+  bool isDone = false;     ///< a text such as the help is printed, and that is all
   zero_rt_session_options session;
   /// The flags for zeroc, as "--name=value" or "--name", when the model is still to be compiled.
   std::vector<std::string> compilerFlags;

@@ -121,6 +121,10 @@ Status Outputs::open(const Options &options, const Executable &executable) {
   if (!logFolder.empty())
     ZERO_RT_TRY(makeFolders(logFolder));
   allowNan = options.session.allow_nan;
+  if (!options.page.empty()) {
+    ZERO_RT_TRY(checkNoInput(inputs, options.page));
+    ZERO_RT_TRY(page.open(options.page, executable));
+  }
   ZERO_RT_TRY(create(inputs, options.log, log));
   for (const std::string &path : options.saves)
     weights.push_back({path});
@@ -190,9 +194,18 @@ Status Outputs::openEvents(uint64_t first) {
   return logFolder.empty() ? Status() : events.open(logFolder, first);
 }
 
+Curves::Values Outputs::curvesOf(const zero_rt_step_result &result,
+                                 const std::pair<std::string, double> &perSecond) const {
+  Curves::Values values = figures->values(result);
+  std::erase_if(values, [](const auto &each) { return each.first == "skipped"; });
+  values.emplace(values.begin(), "loss", double(result.loss));
+  values.emplace_back(perSecond.first + "_per_second", perSecond.second);
+  return values;
+}
+
 Status Outputs::logStep(const zero_rt_step_result &result,
                         const std::pair<std::string, double> &perSecond) {
-  if (!log.isOpen() && !events.isOpen())
+  if (!log.isOpen() && !events.isOpen() && !page.isOpen())
     return {}; // also where open() was not called
   // As floats, which the digits of the log tell apart: both files have the same numbers.
   const float seconds = float(result.seconds), rate = float(perSecond.second);
@@ -202,10 +215,10 @@ Status Outputs::logStep(const zero_rt_step_result &result,
   for (const auto &[name, value] : figures->values(result))
     scalars.push_back({"train/" + name, value});
   ZERO_RT_TRY(events.add(result.step, scalars));
+  if (page.isOpen())
+    page.addStep(result, curvesOf(result, perSecond));
   return writeLog([&](JsonWriter &json) {
-    json.member("step", result.step);
-    json.member("loss", double(result.loss));
-    figures->writeMembers(json, result);
+    figures->writeStep(json, result);
     if (!logsTimes)
       return;
     json.key("time").fixed(unixTime(), /*digits=*/3);
@@ -215,6 +228,7 @@ Status Outputs::logStep(const zero_rt_step_result &result,
 }
 
 Status Outputs::logEvaluation(const Evaluation &result) {
+  page.addEvaluation(result);
   // At the last step that it depends on: a run that is resumed then hides later steps only.
   ZERO_RT_TRY(
       events.add(std::max<uint64_t>(result.step, 1) - 1, {{"eval/loss", result.total.loss}}));
@@ -222,6 +236,15 @@ Status Outputs::logEvaluation(const Evaluation &result) {
     json.member("step", result.step);
     json.member("eval_loss", double(result.total.loss));
   });
+}
+
+void Outputs::beginPage(const ProcessMemory &planned, uint64_t first, uint64_t steps) {
+  if (page.isOpen())
+    page.begin(planned, first, steps);
+}
+
+Status Outputs::finishPage(const Results &results, const Status &status) {
+  return page.isOpen() ? page.finish(results, status) : Status();
 }
 
 Status Outputs::publishLog() { return isLogged ? log.publish() : Status(); }

@@ -6,6 +6,7 @@
 #include "figures.h"
 #include "handles.h"
 #include "options.h"
+#include "page.h"
 #include "results.h"
 #include "runtime/io/event_file.h"
 #include "runtime/io/weights_writer.h"
@@ -29,6 +30,9 @@ public:
   rt::Status logStep(const zero_rt_step_result &result,
                      const std::pair<std::string, double> &perSecond);
   rt::Status logEvaluation(const Evaluation &result);
+  /// What --page has to say of the run before its first step, and at its end.
+  void beginPage(const ProcessMemory &planned, uint64_t first, uint64_t steps);
+  rt::Status finishPage(const Results &results, const rt::Status &status);
   /// Gives the log its name, with all lines so far flushed to disk: after the first line, before a
   /// checkpoint, so that the log of a run that is killed has what a resumed one keeps, and after a
   /// failure. Without a line of this run nothing happens.
@@ -51,6 +55,8 @@ public:
 private:
   template <typename Members>
   rt::Status writeLog(Members members);
+  Curves::Values curvesOf(const zero_rt_step_result &result,
+                          const std::pair<std::string, double> &perSecond) const;
 
   struct Weights {
     std::string path;
@@ -61,6 +67,7 @@ private:
   std::string logFolder;
   bool logsTimes = false;
   rt::EventFile events;
+  RunPage page;
   bool isLogged = false; ///< a line of this run
   bool allowNan = false; ///< in the weights
   std::vector<Weights> weights;

@@ -4,6 +4,7 @@
 
 #include "tools/profiling/profile_text.h"
 #include "tools/profiling/trace.h"
+#include "warnings.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -70,8 +71,7 @@ void Profiler::print(const std::optional<Profile> &profile) const {
     std::fputs((profileTitle(*profile, threads) + profileTables(*profile)).c_str(), stdout);
   std::fflush(stdout);
   if ((profiles || traces) && recordings.front().step_count == 0)
-    std::fprintf(stderr, "zero-run: warning: no step was recorded for %s\n",
-                 profiles ? "--profile" : "--trace");
+    warn(format("no step was recorded for %s", profiles ? "--profile" : "--trace"));
 }
 
 } // namespace zero::run

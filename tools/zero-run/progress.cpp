@@ -6,6 +6,7 @@
 #include "lanes.h"
 #include "mesh.h"
 #include "tiers.h"
+#include "warnings.h"
 #include "zero/Planning/ByteSize.h"
 
 #include <algorithm>
@@ -19,10 +20,12 @@ namespace zero::run {
 
 std::string bytesText(uint64_t bytes) { return planning::formatBytes(double(bytes), 1); }
 
-Progress::Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet)
+Progress::Progress(const Executable &executable, const Data &data, uint64_t steps,
+                   const Options &options)
     : executable(executable), info(infoOf(executable)), samples(infoOf(data)), figures(executable),
-      steps(steps), quiet(quiet), terminal(::isatty(STDOUT_FILENO)),
-      unitsPerStep(samples.samples_per_step), memory(memoryText(rankBytes(executable))) {
+      steps(steps), quiet(options.quiet), terminal(::isatty(STDOUT_FILENO)),
+      printsJson(options.printsJson), unitsPerStep(samples.samples_per_step),
+      memory(memoryText(rankBytes(executable))) {
   for (const zero_rt_value_info &input : inputsOf(executable))
     if (input.tokens) {
       unit = "tokens"; // [batch, sequence]
@@ -56,6 +59,29 @@ void printPlan(const Executable &executable, bool quiet) {
                     bytesText(certificate.at_peak[role]).c_str());
   }
   std::fflush(stdout); // before anything on stderr
+}
+
+/// Prints a line of JSON, for programs that run this one.
+template <typename Members>
+static void printEvent(const char *event, Members members) {
+  JsonWriter json(JsonWriter::Compact);
+  json.object([&] {
+    json.member("event", event);
+    members(json);
+  });
+  std::printf("%s\n", json.text().c_str());
+  std::fflush(stdout);
+}
+
+void Progress::begin(uint64_t first, uint64_t all) {
+  steps = all;
+  if (printsJson)
+    printEvent("begin", [&](JsonWriter &json) {
+      json.member("model", info.name);
+      json.member("step", first);
+      json.member("steps", steps);
+      json.member("memory_per_rank", rankBytes(executable).memory);
+    });
 }
 
 void Progress::printData(std::optional<uint64_t> shuffleSeed) const {
@@ -106,10 +132,15 @@ bool Progress::isDue(uint64_t step) const {
   return step % every == 0 || step + 1 == steps;
 }
 
-/// ", 12 min left", by the mean of the steps so far; empty for less than a minute.
+/// By the mean of the steps so far.
+double Progress::secondsLeft(uint64_t done) const {
+  return seconds / double(counted) * double(steps - std::min(done, steps));
+}
+
+/// ", 12 min left"; empty for less than a minute.
 std::string Progress::timeLeft(uint64_t done) const {
   constexpr int kMinute = 60, kHour = 60 * kMinute;
-  const double left = seconds / double(counted) * double(steps - std::min(done, steps));
+  const double left = secondsLeft(done);
   if (left < kMinute)
     return "";
   return left < 2 * kHour ? format(", %.0f min left", left / kMinute)
@@ -119,6 +150,15 @@ std::string Progress::timeLeft(uint64_t done) const {
 void Progress::step(const zero_rt_step_result &result) {
   seconds += result.seconds;
   ++counted;
+  if (printsJson)
+    printEvent("step", [&](JsonWriter &json) {
+      figures.writeStep(json, result);
+      json.member("steps", steps);
+      json.member("seconds", double(result.seconds));
+      const auto [name, rate] = perSecond(result.seconds);
+      json.member(name + "_per_second", rate);
+      json.member("seconds_left", secondsLeft(result.step + 1));
+    });
   if (quiet || (!terminal && !isDue(result.step)))
     return;
   std::string text = format("%s, %s per rank%s", rate(result.seconds).c_str(), memory.c_str(),
@@ -148,6 +188,12 @@ void Progress::note(const std::string &text) const {
 }
 
 void Progress::evaluation(const Evaluation &result) const {
+  if (printsJson)
+    printEvent("evaluation", [&](JsonWriter &json) {
+      json.member("step", result.step);
+      json.member("eval_loss", double(result.total.loss));
+      json.member("seconds", double(result.total.seconds));
+    });
   if (quiet)
     return;
   std::printf("%sevaluation after %llu step%s: loss %.6f, %.2f s\n",
@@ -170,9 +216,7 @@ void Progress::warnOfSkips(const std::vector<zero_rt_step_result> &results) cons
                         ? "the loss or the gradients were beyond a limit"
                     : scale.empty() ? "the gradients were not finite"
                                     : "the gradients overflowed";
-  std::fflush(stdout);
-  std::fprintf(stderr, "zero-run: warning: no step was applied: %s in each of %zu%s\n", why,
-               skipped, scale.c_str());
+  warn(format("no step was applied: %s in each of %zu%s", why, skipped, scale.c_str()));
 }
 
 /// Why steps are missing.
@@ -191,6 +235,13 @@ void Progress::sayWhyEarly(const Results &run) const {
 }
 
 void Progress::finish(const Results &run) const {
+  if (printsJson)
+    printEvent("end", [&](JsonWriter &json) {
+      json.member("ending", nameOf(run.ending));
+      json.member("step", run.done());
+      json.member("steps", steps);
+      json.member("resume", run.resume);
+    });
   const std::vector<zero_rt_step_result> &results = run.steps;
   if (run.ending != Ending::Complete)
     sayWhyEarly(run);

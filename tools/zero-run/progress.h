@@ -5,6 +5,7 @@
 
 #include "figures.h"
 #include "handles.h"
+#include "options.h"
 #include "results.h"
 
 #include <optional>
@@ -18,17 +19,17 @@ std::string bytesText(uint64_t bytes);
 /// Prints memory by role, as planned.
 void printPlan(const Executable &executable, bool quiet);
 
-/// A bar on a terminal, lines otherwise, nothing when quiet.
+/// A bar on a terminal, lines otherwise, nothing when quiet; or lines of JSON.
 class Progress {
 public:
-  Progress(const Executable &executable, const Data &data, uint64_t steps, bool quiet);
+  Progress(const Executable &executable, const Data &data, uint64_t steps, const Options &options);
 
   /// How the samples divide into steps and epochs.
   void printData(std::optional<uint64_t> shuffleSeed) const;
   /// What an evaluation reads each time.
   void printEvalData(const Data &data, uint64_t samples) const;
-  /// A resumed run goes up to this many steps in all.
-  void setSteps(uint64_t all) { steps = all; }
+  /// Before step `first`; a resumed run goes up to this many steps in all.
+  void begin(uint64_t first, uint64_t all);
   void step(const zero_rt_step_result &result);
   /// What steps read, and how many of them in a second: {"tokens", 1200}.
   std::pair<std::string, double> perSecond(double seconds) const;
@@ -40,6 +41,7 @@ public:
 
 private:
   std::string rate(double seconds) const;
+  double secondsLeft(uint64_t done) const;
   std::string timeLeft(uint64_t done) const;
   void sayWhyEarly(const Results &run) const;
   void warnOfSkips(const std::vector<zero_rt_step_result> &results) const;
@@ -52,6 +54,7 @@ private:
   Figures figures;
   uint64_t steps;
   bool quiet, terminal;
+  bool printsJson; ///< lines of JSON instead of text
   uint64_t unitsPerStep = 0;
   const char *unit = "samples";
   std::string memory; ///< of each rank

@@ -136,8 +136,7 @@ static void writeRun(JsonWriter &json, const zero_rt_program_info &info, const R
   json.member("steps", results.steps.size());
   json.member("planned_elements_per_step", info.planned_elements);
   json.member("interrupted", results.ending == Ending::Signal);
-  static constexpr const char *kEndings[] = {"complete", "signal", "time", "patience"};
-  json.member("ending", kEndings[size_t(results.ending)]);
+  json.member("ending", nameOf(results.ending));
 }
 
 static void writeReport(JsonWriter &json, const Executable &executable, const Session &session,

@@ -39,6 +39,11 @@ struct ProcessMemory {
 
 /// How a run has ended.
 enum class Ending { Complete, Signal, Time, Patience };
+/// "complete", "signal", ...
+inline const char *nameOf(Ending ending) {
+  static constexpr const char *kNames[] = {"complete", "signal", "time", "patience"};
+  return kNames[size_t(ending)];
+}
 
 /// The checkpoints of a run.
 struct Saves {

@@ -20,9 +20,11 @@
 #include "stop_time.h"
 #include "tiers.h"
 #include "tools/process/process.h"
+#include "warnings.h"
 #include "work_line.h"
 #include "zero_rt/averages.h"
 #include "zero_rt/finding.h"
+#include "zero_rt/mixing.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -42,7 +44,8 @@ public:
         meter(WorkLine::report, &work) {}
 
   Status run();
-  Status publishLog() { return outputs.publishLog(); }
+  /// Leaves the log, and the page with the error, of a run that has failed.
+  void leave(const Status &status);
   int code() const;
 
 private:
@@ -93,6 +96,8 @@ static Status countSteps(const Options &options, const Data &data, const zero_rt
   if (!options.epochs)
     return {};
   const zero_rt_data_info info = infoOf(data);
+  if (info.steps_per_epoch == 0 && !options.data.empty() && options.data.front().weight > 0)
+    return fail(ZERO_RT_INVALID_ARGUMENT, "--epochs: a mixture has no epochs; use --steps");
   if (info.steps_per_epoch == 0)
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "--epochs counts whole global batches of %llu samples, and the data has %llu; use "
@@ -121,7 +126,7 @@ static Status loadWeights(const Options &options, const Session &session) {
                 static_cast<unsigned long long>(result.unknown));
   std::fflush(stdout); // before anything on stderr
   while (const char *remark = zero_rt_session_next_remark(session.get()))
-    std::fprintf(stderr, "zero-run: warning: %s\n", remark);
+    warn(remark);
   return {};
 }
 
@@ -167,7 +172,8 @@ Status Training::open() {
     ZERO_RT_TRY(openData(executable, {"--data", /*trains=*/true, options.choosePacking()},
                          options.data, options.quiet, job.isFirst(), data));
     if (options.shuffleSeed)
-      ZERO_RT_TRY(take(zero_rt_data_shuffle(data.get(), *options.shuffleSeed)));
+      ZERO_RT_TRY(take(zero_rt_data_shuffle_within(data.get(), *options.shuffleSeed,
+                                                   options.shuffleWindow.value_or(0))));
     ZERO_RT_TRY(countSteps(options, data, {}, steps));
   }
   ZERO_RT_TRY(evaluator.open(options, executable));
@@ -199,11 +205,11 @@ static void checkCores(const Options &options, const Executable &executable) {
   const int threads = options.session.threads_per_rank, cores = usableCores();
   if (info.ranks * threads > cores && !options.session.world && !options.quiet &&
       info.device == std::string_view("cpu"))
-    std::fprintf(stderr,
-                 "zero-run: warning: %d rank%s of %d thread%s on %d core%s: threads share cores, "
-                 "and ranks are not bound to cores\n",
-                 info.ranks, info.ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", cores,
-                 cores == 1 ? "" : "s");
+    warn(format(
+        "%d rank%s of %d thread%s on %d core%s: threads share cores, and ranks are not bound "
+        "to cores",
+        info.ranks, info.ranks == 1 ? "" : "s", threads, threads == 1 ? "" : "s", cores,
+        cores == 1 ? "" : "s"));
 }
 
 /// Says how the disk is reached, if the run needs one.
@@ -250,8 +256,10 @@ Status Training::begin() {
     ZERO_RT_TRY(take(zero_rt_session_set_learning_rate(session.get(), *options.learningRate)));
   ZERO_RT_TRY(options.resume.empty() ? loadWeights(options, session) : resume());
   ZERO_RT_TRY(best.open(session));
-  if (job.isFirst())
+  if (job.isFirst()) {
     ZERO_RT_TRY(outputs.openEvents(results.first));
+    outputs.beginPage(results.process, results.first, steps);
+  }
   return profiler.checkSteps(steps - results.first);
 }
 
@@ -289,8 +297,7 @@ Status Training::saveBeforeFailure(const Status &reason) {
     std::fprintf(stderr, "zero-run: the weights after %llu steps are saved\n",
                  static_cast<unsigned long long>(results.done()));
   else
-    std::fprintf(stderr, "zero-run: warning: cannot save the weights after the evaluation: %s\n",
-                 saved.getMessage().c_str());
+    warn("cannot save the weights after the evaluation: " + saved.getMessage());
   return reason;
 }
 
@@ -393,6 +400,7 @@ Status Training::write() {
   if (rates)
     ZERO_RT_TRY(outputs.writePicture(rates->picture()));
   ZERO_RT_TRY(outputs.writeReport(reportJson(executable, session, results)));
+  ZERO_RT_TRY(outputs.finishPage(results, Status()));
   return outputs.commit();
 }
 
@@ -401,12 +409,12 @@ Status Training::run() {
     printPlan(executable, options.quiet); // otherwise zeroc has
   ZERO_RT_TRY(open());
   ZERO_RT_TRY(checkAlike(options, job));
-  Progress progress(executable, data, steps, options.quiet);
+  Progress progress(executable, data, steps, options);
   progress.printData(options.shuffleSeed);
   if (evaluator.isOpen())
     progress.printEvalData(evaluator.getData(), evaluator.samplesEachTime());
   ZERO_RT_TRY(begin());
-  progress.setSteps(steps);
+  progress.begin(results.first, steps);
   ZERO_RT_TRY(runSteps(progress));
   ZERO_RT_TRY(job.inFirst(session, [&] { return writeTrained(); }));
   ZERO_RT_TRY(writeAverages());
@@ -428,6 +436,11 @@ Status Training::run() {
   return {};
 }
 
+void Training::leave(const Status &status) {
+  (void)outputs.publishLog(); // there is an error already
+  (void)outputs.finishPage(results, status);
+}
+
 int Training::code() const {
   switch (results.ending) {
   case Ending::Signal:
@@ -443,7 +456,7 @@ Status train(const Options &options, const Job &job, const Executable &executabl
   Training training(options, job, executable);
   Status status = training.run();
   if (!status.ok())
-    (void)training.publishLog(); // there is an error already
+    training.leave(status);
   code = training.code();
   return status;
 }

@@ -3,6 +3,7 @@
 #include "CommandLine.h"
 
 #include "Config.h"
+#include "ConfigText.h"
 #include "DiskSpeed.h"
 #include "Help.h"
 #include "ListFrontends.h"
@@ -102,6 +103,12 @@ static Flags ownFlags(CompilerOptions &options) {
            "read settings from a DeepSpeed JSON file; see docs/reference/config.md",
            toText(options.config, nullptr)}
           .inShort("Optimizer", "read settings from a DeepSpeed JSON file"),
+      {group, "explain-config", "",
+       "print what each key of --config became, and stop; needs no model",
+       toSwitch(options.explainsConfig), /*with=*/"config"},
+      {group, "run-steps", "N",
+       "steps of the run, which zero-run says: --total-steps where --config leaves it to the run",
+       [](const std::string &) { return rt::Status(); }, /*with=*/"config"},
       {group, "dump-after", "PHASE", "print the program after this phase",
        toText(options.dumpAfter, nullptr)},
       {group, "clean-after-phases", "",
@@ -177,21 +184,6 @@ static std::string applyConfig(CompilerOptions &options, const Flags &flags, con
   return "";
 }
 
-/// Prints the flags that the configuration corresponds to.
-static void printConfig(const Config &config) {
-  std::vector<std::string> taken;
-  for (const ConfigSetting &setting : config.getSettings())
-    taken.push_back("--" + setting.flag + "=" + setting.value);
-  if (uint64_t batch = config.getLocalBatch())
-    taken.push_back("a batch of " + std::to_string(batch) + " on each rank");
-  if (taken.empty())
-    taken.push_back("nothing");
-  llvm::errs() << "zeroc: config: used as " << printable(llvm::join(taken, " ")) << "\n";
-  if (!config.getIdle().empty())
-    llvm::errs() << "zeroc: config: has no effect in Zero: "
-                 << printable(llvm::join(config.getIdle(), ", ")) << "\n";
-}
-
 /// Whether the model may say the ranks: nothing else does, and the batch of no configuration counts
 /// on them.
 static bool takesMesh(const CompilerOptions &options, const GivenFlags &given) {
@@ -227,6 +219,8 @@ static std::string complete(CompilerOptions &options, const Flags &flags,
     if (!error.empty())
       return error;
   }
+  if (options.explainsConfig)
+    return explainConfig(config, flags, llvm::outs()), "";
   if (given.contains("offload"))
     chooseTiers(options, given);
   options.takesMesh = takesMesh(options, given);
@@ -238,7 +232,7 @@ static std::string complete(CompilerOptions &options, const Flags &flags,
   if (std::string error = findDiskSpeed(options); !error.empty())
     return error;
   if (hasConfig)
-    printConfig(config);
+    summarizeConfig(config, flags, llvm::errs());
   return "";
 }
 
@@ -264,7 +258,9 @@ std::string readOptions(const std::vector<std::string> &words, CompilerOptions &
   GivenFlags given;
   for (const auto &[name, value] : line.given)
     given[name] = {"--" + name, value};
-  return complete(options, flags, given);
+  std::string error = complete(options, flags, given);
+  isDone = options.explainsConfig;
+  return error;
 }
 
 CommandLineResult parseCommandLine(ArrayRef<char *> arguments, CompilerOptions &options) {

@@ -64,6 +64,27 @@ static std::string describe(Error parsing) {
   return ("line " + line + ", column " + rest.split(',').first + ": " + message).str();
 }
 
+/// Python's json module writes numbers that JSON does not have, as accelerate's steps_per_print.
+/// Returns `text` with these as strings, which a key that expects a number refuses.
+static std::string quoteInfinite(StringRef text) {
+  std::string quoted;
+  for (bool isInString = false; !text.empty();) {
+    size_t count = 1;
+    for (StringRef word : {"-Infinity", "Infinity", "NaN"})
+      if (!isInString && text.starts_with(word))
+        count = word.size();
+    if (count > 1) {
+      quoted += ("\"" + text.take_front(count) + "\"").str();
+    } else {
+      count = isInString && text.front() == '\\' ? std::min<size_t>(2, text.size()) : 1;
+      isInString ^= text.front() == '"';
+      quoted += text.take_front(count);
+    }
+    text = text.drop_front(count);
+  }
+  return quoted;
+}
+
 std::string Config::read() {
   constexpr uint64_t kMostBytes = 1 << 20;
   auto buffer = MemoryBuffer::getFile(file);
@@ -76,7 +97,7 @@ std::string Config::read() {
   if (!rt::isShallowJson(text))
     return file + ": expected at most " + std::to_string(rt::JsonReader::kDeepest) +
            " levels of nesting";
-  Expected<json::Value> parsed = json::parse(text);
+  Expected<json::Value> parsed = json::parse(quoteInfinite(text));
   if (!parsed)
     return file + ": " + describe(parsed.takeError());
   const json::Object *object = parsed->getAsObject();

@@ -10,6 +10,7 @@
 
 #include "CommandLine.h"
 
+#include <map>
 #include <optional>
 
 namespace zero {
@@ -32,6 +33,9 @@ public:
   const std::vector<ConfigSetting> &getSettings() const { return settings; }
   /// Keys without meaning here, in alphabetical order.
   const std::vector<std::string> &getIdle() const { return idle; }
+  /// Keys with the value "auto", each with the flag that says its value; none of the batch, which
+  /// the model and the ranks say.
+  const std::map<std::string, std::string> &getAutos() const { return autos; }
   /// Samples that each rank takes at once, or 0, and where that is written.
   uint64_t getLocalBatch() const { return localBatch; }
   const std::string &getLocalBatchKey() const { return localBatchKey; }
@@ -45,6 +49,15 @@ public:
   void setDefault(llvm::StringRef flag, llvm::StringRef value);
   /// The flag whose definition names `key`.
   const Flag &flagOf(llvm::StringRef key) const;
+  /// A key of the file with a value, as messages show it.
+  void addRead(std::string key, std::string shown) { all.try_emplace(std::move(key), shown); }
+  const std::map<std::string, std::string> &getRead() const { return all; }
+  void addAuto(std::string key) { autos.try_emplace(std::move(key)); }
+  /// `flag` says the value of `key` if that is "auto".
+  void tie(const std::string &key, llvm::StringRef flag) {
+    if (auto found = autos.find(key); found != autos.end())
+      found->second = flag.str();
+  }
   void addIdle(std::string key) { idle.push_back(std::move(key)); }
   void setLocalBatch(uint64_t batch, std::string key) {
     localBatch = batch;
@@ -61,6 +74,7 @@ private:
   const GivenFlags &given;
   std::vector<ConfigSetting> settings;
   std::vector<std::string> idle;
+  std::map<std::string, std::string> autos, all;
   std::string error;
   uint64_t localBatch = 0;
   std::string localBatchKey;

@@ -53,9 +53,8 @@ void readBatch(Config &config, ConfigBlock &top) {
   Factor local = readFactor(top, "train_micro_batch_size_per_gpu");
   Factor count = readFactor(top, kAccumulation);
   Factor ranks = givenFactor(config, "ranks");
-  if (count.value)
-    top.take(kAccumulation);
-  else
+  top.take(kAccumulation);
+  if (!count.value)
     count = givenFactor(config, "micro-batches");
   if (local.value)
     config.setLocalBatch(local.value, local.text);

@@ -63,9 +63,14 @@ void ConfigBlock::refuse(StringRef key, const Twine &expected) {
 const json::Value *ConfigBlock::find(StringRef key) {
   known.push_back(key.str());
   const json::Value *value = object.get(key);
-  if (!value || value->getAsNull() || value->getAsString() == StringRef("auto"))
+  if (!value || value->getAsNull())
     return nullptr;
-  return value;
+  if (!value->getAsObject())
+    config.addRead(pathOf(key), show(key));
+  if (!isAuto(key))
+    return value;
+  config.addAuto(pathOf(key));
+  return nullptr;
 }
 
 template <typename Get>
@@ -132,6 +137,7 @@ void ConfigBlock::set(StringRef key, StringRef flag, StringRef value) {
 void ConfigBlock::setNumber(StringRef key, StringRef flag) {
   if (std::optional<double> value = readNumber(key))
     set(key, flag, exactNumber(*value));
+  tie(key, flag);
 }
 
 void ConfigBlock::take(StringRef key, bool isUsed) {
@@ -143,17 +149,22 @@ void ConfigBlock::take(StringRef key, bool isUsed) {
     value = std::to_string(*count);
   if (value && isUsed)
     set(key, flag.name, *value);
+  tie(key, flag.name);
 }
 
 void ConfigBlock::ignore(StringRef keys) {
-  for (StringRef key : split(keys, ' '))
-    if (find(key))
+  for (StringRef key : split(keys, ' ')) {
+    known.push_back(key.str());
+    if (const json::Value *value = object.get(key); value && !value->getAsNull())
       config.addIdle(pathOf(key));
+  }
 }
 
 void ConfigBlock::expect(StringRef key, ArrayRef<StringRef> neutral, StringRef reason) {
-  const json::Value *value = find(key);
-  if (value && !is_contained(neutral, StringRef(formatv("{0}", *value).str())))
+  known.push_back(key.str());
+  const json::Value *value = object.get(key);
+  if (value && !value->getAsNull() && !isAuto(key) &&
+      !is_contained(neutral, StringRef(formatv("{0}", *value).str())))
     refuse(key, neutral.front() + " (" + reason + ")");
 }
 

@@ -11,7 +11,8 @@
 namespace zero {
 
 /// An object of the configuration. Reading a key makes it a known one; what is not
-/// known in the end is an error. A value of null or "auto" is none.
+/// known in the end is an error. A value of null or "auto" is none; of "auto" the flag holds that
+/// tie() names.
 class ConfigBlock {
 public:
   ConfigBlock(Config &config, const llvm::json::Object &object, std::string path = "")
@@ -33,6 +34,11 @@ public:
   /// Sets a flag from a number, if there is one.
   void setNumber(llvm::StringRef key, llvm::StringRef flag);
   void set(llvm::StringRef key, llvm::StringRef flag, llvm::StringRef value);
+  /// Where the value of `key` is "auto", `flag` says it.
+  void tie(llvm::StringRef key, llvm::StringRef flag) { config.tie(pathOf(key), flag); }
+  bool isAuto(llvm::StringRef key) const {
+    return object.getString(key) == llvm::StringRef("auto");
+  }
 
   /// Keys, separated by spaces, that are known but have no meaning here.
   void ignore(llvm::StringRef keys);

@@ -36,6 +36,7 @@ static void readHyperparameter(ConfigBlock &params, const Hyperparameter &own) {
   } else if (std::optional<std::string> pair = params.readPair(own.key())) {
     params.set(own.key(), own.flag, *pair);
   }
+  params.tie(own.key(), own.flag);
 }
 
 /// Sets the learning rates. Of an optimizer of matrices there are two, each with a key of its own.
@@ -155,6 +156,7 @@ static void readOptimizerBlock(Config &config, ConfigBlock &block) {
 /// The highest learning rate, which the optimizer may name, too.
 static void readPeak(Config &config, ConfigBlock &params) {
   std::optional<double> peak = params.readNumber("warmup_max_lr");
+  params.tie("warmup_max_lr", "lr");
   if (!peak)
     return;
   auto named = find_if(config.getSettings(), [](const ConfigSetting &s) { return s.flag == "lr"; });
@@ -169,6 +171,7 @@ static void readPeak(Config &config, ConfigBlock &params) {
 static void readLeast(Config &config, ConfigBlock &params, bool isRatio) {
   const StringRef key = isRatio ? "warmup_min_ratio" : "warmup_min_lr";
   std::optional<double> least = params.readNumber(key);
+  params.tie(key, "warmup-ratio");
   if (!least || *least == 0)
     return;
   double peak = 1;
@@ -177,20 +180,28 @@ static void readLeast(Config &config, ConfigBlock &params, bool isRatio) {
   params.set(key, "warmup-ratio", exactNumber(*least / peak));
 }
 
-/// What all three have. DeepSpeed's defaults are a warm-up of 1,000 steps along a logarithm.
+/// What all three have. DeepSpeed's defaults are a warm-up of 1,000 steps along a logarithm; where
+/// the number is "auto", it is that of the flag, and without the flag 0, as in transformers.
 static void readWarmup(Config &config, ConfigBlock &params) {
   params.take("warmup_num_steps");
-  config.setDefault("warmup-steps", "1000");
+  if (!params.isAuto("warmup_num_steps"))
+    config.setDefault("warmup-steps", "1000");
   std::optional<std::string> type = params.readWord("warmup_type");
   if (type && *type != "linear" && *type != "log")
     params.refuse("warmup_type", "'log' or 'linear'");
   else if (type)
     params.set("warmup_type", "warmup-form", *type);
-  config.setDefault("warmup-form", "log");
+  params.tie("warmup_type", "warmup-form");
+  if (config.valueOf("warmup-steps").value_or("0") != "0")
+    config.setDefault("warmup-form", "log");
   params.expect("last_batch_iteration", {"-1"}, "steps always start at 0");
 }
 
+/// The end of the schedule; where it is "auto", that of the run.
 static void readEnd(Config &config, ConfigBlock &params, StringRef type) {
+  std::optional<StringRef> steps = config.givenValue("run-steps");
+  if (params.isAuto("total_num_steps") && !config.givenValue("total-steps") && steps)
+    params.set("total_num_steps", "total-steps", *steps);
   params.take("total_num_steps");
   if (!config.valueOf("total-steps"))
     params.refuse("total_num_steps",

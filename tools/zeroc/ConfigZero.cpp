@@ -27,6 +27,7 @@ static void readOffload(Config &config, ConfigBlock &zero, StringRef key, String
     else if (tier != "device" || config.givenValue(flag))
       offload.set("device", flag, tier);
   }
+  offload.tie("device", flag);
   offload.expect("ratio", {"1"}, "one tier holds all optimizer state or parameters");
   offload.ignore("nvme_path buffer_count buffer_size max_in_cpu pin_memory pipeline_read "
                  "pipeline_write pipeline fast_init super_offload cpuadam_cores_perc");
@@ -51,6 +52,8 @@ static void readBuckets(Config &config, ConfigBlock &zero) {
   if (config.valueOf("zero-stage") == StringRef("3"))
     return zero.ignore("reduce_bucket_size allgather_bucket_size");
   std::optional<uint64_t> reduce = zero.readCount(keys[0]), gather = zero.readCount(keys[1]);
+  for (StringRef key : keys)
+    zero.tie(key, "bucket-bytes");
   if (!reduce && !gather)
     return;
   bool isReduce = reduce.value_or(UINT64_MAX) <= gather.value_or(UINT64_MAX);
@@ -68,6 +71,7 @@ static void readStage3Bytes(Config &config, ConfigBlock &zero, StringRef key, St
   constexpr uint64_t kAll = uint64_t(1) << 60;
   if (std::optional<uint64_t> elements = zero.readCount(key); elements && *elements)
     zero.set(key, flag, std::to_string(std::min(*elements, kAll) * elementBytes(config)));
+  zero.tie(key, flag);
 }
 
 /// The ranks of a node, which have all parameters between them (hpZ of ZeRO++).
@@ -116,6 +120,7 @@ void readZero(Config &config, ConfigBlock &top) {
 /// Takes "enabled" of the block of `precision`.
 static bool readEnabled(Config &config, ConfigBlock &block, StringRef precision) {
   std::optional<bool> enabled = block.readBool("enabled");
+  block.tie("enabled", "precision");
   if (enabled == true)
     block.set("enabled", "precision", precision);
   if (enabled == false && config.givenValue("precision") == precision)
@@ -145,6 +150,7 @@ static void readLossScale(Config &config, ConfigBlock &fp16, bool isUsed) {
 static void readReduction(Config &config, ConfigBlock &top) {
   StringRef key = "communication_data_type";
   std::optional<std::string> type = top.readWord(key);
+  top.tie(key, "reduce-dtype");
   if (!type)
     return;
   if (*type != "fp32" && *type != "fp16" && *type != "bf16")

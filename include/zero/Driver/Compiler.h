@@ -32,6 +32,7 @@ struct CompilerOptions {
   /// The values of the flag --shape of front ends, one for each program; frontendFlags has the
   /// first one.
   std::vector<std::string> shapes;
+  bool explainsConfig = false;   ///< print what `config` became, and nothing else
   std::string config;            ///< DeepSpeed JSON, which the tool applies to the other fields
   std::string dumpAfter;         ///< print the program after this phase
   std::string nvmeDir;           ///< directory of the nvme tier; empty: not known yet

@@ -8,11 +8,12 @@ import shutil
 import signal
 import sys
 from dataclasses import dataclass
+from itertools import repeat
 
+from ..callbacks import Callback
 from ..dataset import Dataset
-from ..interrupt import Interrupt
 from ..log import Log
-from ..progress import progress_of
+from ..loop import Loop
 from ..text.writer import replace_json
 from .model import TOKENIZER_FILES
 
@@ -48,6 +49,21 @@ def result_of(log, folder):
                      sum(line["seconds"] for line in steps))
 
 
+class _Evaluations(Callback):
+    """Prints evaluations, and writes the folder after the best one so far, if that is kept."""
+
+    def __init__(self, training):
+        self._training = training
+
+    def evaluation(self, session, values):
+        loss, training = values["loss"], self._training
+        training.say(f"step {session.steps} of {training.plan.steps}: evaluation loss {loss:.4f}")
+        *former, _ = training.later_losses() or [None]
+        is_best = math.isfinite(loss) and all(loss < each for each in former)
+        if training.keeps_best and session.steps and is_best:
+            training.write_folder()
+
+
 class Training:
     """A session that carries out a Plan.
 
@@ -57,101 +73,55 @@ class Training:
     """
 
     def __init__(self, plan, session, callbacks, is_shown):
-        self.plan, self.session = plan, session
-        self._callbacks, self._is_shown = callbacks, is_shown
-        self.log = Log(plan.places.log, session.steps)
-        self._bar = None
+        self.plan, self.session, self._is_shown = plan, session, is_shown
+        self.keeps_best = self._value("keep") == "best"
+        places = plan.places
+        held = None if plan.evaluation is None else self._documents("evaluation", _evaluates=True)
+        self._loop = Loop(session, eval_data=held, eval_every=held and self._value(
+            "eval_every", plan.steps), eval_first=True, checkpoint=places.state,
+            save_every=self._value("save_every"), log=places.log,
+            callbacks=[*callbacks, _Evaluations(self)], progress=is_shown,
+            signals=(signal.SIGINT, signal.SIGTERM))
 
-    @property
-    def _value(self):
-        return self.plan.choices.value
+    def _value(self, *name):
+        return self.plan.choices.value(*name)
 
     def run(self):
         """Trains what is left and writes the folder."""
-        places, left = self.plan.places, self.plan.steps - self.session.steps
-        if not self.session.steps:
-            self._evaluate()
-        self._bar = progress_of(left, self._is_shown and left > 0)
-        try:
-            with Interrupt(signal.SIGTERM) as self._terminated:
-                if left:
-                    self._train(left)
-        finally:
-            self._bar.close()
-        if self._value("keep") != "best" or not self._improved():
-            self._write_folder()
-        replace_json(places.result, {"steps": self.session.steps})
-        shutil.rmtree(places.state, ignore_errors=True)
-        return result_of(self.log, places.out)
-
-    def _train(self, left):
+        places, steps = self.plan.places, self.plan.steps
         order = None if self._value("in_order") else self._value("seed")
-        number = signal.SIGTERM
+        data = self._documents("train", shuffle=order)
         try:
-            self.session.train(self._documents("train", shuffle=order), steps=left,
-                               progress=False, callbacks=[self._after])
+            self._loop.run(lambda done: repeat(data, steps - done), steps, resume=False)
         except KeyboardInterrupt as error:
             if not hasattr(error, "history"):
                 raise  # the second Ctrl-C, in a step
-            number = signal.SIGINT
-        if number == signal.SIGINT or self._terminated.asked:
-            self._save_state()
-            error = KeyboardInterrupt(
-                f"interrupted after {self.session.steps} of {self.plan.steps} steps; the same "
-                f"command continues")
-            error.signal = number
-            raise error
+            again = KeyboardInterrupt(f"interrupted after {self.session.steps} of {steps} steps; "
+                                      f"the same command continues")
+            again.signal = error.signal
+            raise again from None
+        if not self.keeps_best or not self.later_losses():
+            self.write_folder()
+        replace_json(places.result, {"steps": self.session.steps})
+        shutil.rmtree(places.state, ignore_errors=True)
+        return result_of(self._loop.log, places.out)
 
     def _documents(self, part, **options):
         """The trained or the held-out documents as data of the program."""
         return Dataset(self.plan.program, self.plan.places.tokens / part,
                        pack=self.plan.rows.pack, **options)
 
-    def _improved(self):
-        """Evaluations after the first step."""
-        return [loss for step, loss in self.log.evaluations if step > 0]
+    def later_losses(self):
+        """Of evaluations after the first step."""
+        return [loss for step, loss in self._loop.history.evaluations if step > 0]
 
-    def _after(self, session, result):
-        """Called after each step."""
-        self.log.add_step(result)
-        self._bar.update(self._figures(result))
-        done = result.step + 1
-        stops = any([call(session, result) is False for call in self._callbacks])
-        is_last = stops or done == self.plan.steps
-        if is_last or done % self._value("eval_every", self.plan.steps) == 0:
-            self._evaluate()
-        if is_last or done % self._value("save_every") == 0:
-            self._save_state()
-        return not (stops or self._terminated.asked)
-
-    def _figures(self, result):
-        text = f"step {result.step + 1}/{self.plan.steps}, loss={result.loss:.4f}"
-        if self.log.evaluations:
-            text += f", evaluation={self.log.evaluations[-1][1]:.4f}"
-        return text
-
-    def _evaluate(self):
-        if self.plan.evaluation is None:
-            return
-        former = self._improved()
-        loss = self.session.evaluate(self._documents("evaluation", _evaluates=True))
-        self.log.add(step=self.session.steps, eval_loss=loss)
-        self._say(f"step {self.session.steps} of {self.plan.steps}: evaluation loss {loss:.4f}")
-        is_best = math.isfinite(loss) and all(loss < each for each in former)
-        if self._value("keep") == "best" and self.session.steps and is_best:
-            self._write_folder()
-
-    def _say(self, text):
+    def say(self, text):
         if self._is_shown:
             # Covers the bar, which is written again after the next step.
             is_live = sys.stderr.isatty()
             print(f"\r{text:<99}" if is_live else text, file=sys.stderr, flush=True)
 
-    def _save_state(self):
-        self.log.flush()
-        self.session.save_checkpoint(self.plan.places.state)
-
-    def _write_folder(self):
+    def write_folder(self):
         """Writes the weights, and what a folder needs besides to be loaded."""
         out, base = self.plan.places.out, self.plan.model.folder
         self.session.save(f"{out}/")
@@ -178,8 +148,4 @@ def carry_out(plan, callbacks, is_shown):
         return result_of(log, places.out)
     resume = places.state if places.has_begun() else None
     with plan.program.session(resume=resume, nvme_dir=plan.choices.value("nvme_dir")) as session:
-        training = Training(plan, session, callbacks, is_shown)
-        try:
-            return training.run()
-        finally:
-            training.log.close()
+        return Training(plan, session, callbacks, is_shown).run()

@@ -1,13 +1,5 @@
 // The page of a simulated step: the data are its head and its sections, as tables and a timeline.
 
-/** An element of a drawing. */
-function shape(tag, attributes, ...content) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...content);
-  return node;
-}
-
 /** A bar for each [begin, end, text, whether it recomputes] of a lane, in thousandths of the step. */
 function timeline({ lanes, ticks }) {
   const names = 110, scale = 0.99, rowHeight = 26;
