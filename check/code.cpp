@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "check/kernels.h"
-#include "check/refusal.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -32,7 +31,9 @@ struct Function {
 class Object {
 public:
   explicit Object(const std::string &code);
-  std::map<std::string, std::string> contents() const;
+  std::string contentOf(const Function &function) const;
+
+  std::vector<Function> functions;
 
 private:
   template <typename T>
@@ -58,11 +59,9 @@ private:
   uint64_t relativeAt(uint64_t address, uint64_t end) const;
   std::string constantAt(uint64_t target) const;
   std::string importAt(uint64_t address) const;
-  std::string contentOf(const Function &function) const;
 
   const std::string &code;
   std::vector<Elf64_Shdr> sections;
-  std::vector<Function> functions;
   std::map<uint64_t, std::string> imports; ///< by the address of their entry
   std::set<uint64_t> constants;            ///< where constants begin, if at multiples of four
 };
@@ -218,15 +217,14 @@ std::string Object::contentOf(const Function &function) const {
   return bytes + targets;
 }
 
-std::map<std::string, std::string> Object::contents() const {
-  std::map<std::string, std::string> found;
-  for (const Function &function : functions)
-    found[function.name] = contentOf(function);
-  return found;
-}
-
 std::map<std::string, std::string> contentsOf(const std::string &code) {
-  return code.empty() ? decltype(contentsOf(code))() : Object(code).contents();
+  std::map<std::string, std::string> found;
+  if (code.empty())
+    return found;
+  const Object object(code);
+  for (const Function &function : object.functions)
+    found[function.name] = object.contentOf(function);
+  return found;
 }
 
 } // namespace zero::check

@@ -1,7 +1,6 @@
 //===- collectives.cpp - symbolic execution of collectives ----------------===//
 
 #include "check/machine.h"
-#include "check/refusal.h"
 
 #include <algorithm>
 
@@ -13,7 +12,7 @@ using proto::Collective;
 void Machine::collective(const Collective &collective) {
   require(guards.empty(), [&] { return describe(current) + ": a collective that may be skipped"; });
   const std::vector<uint32_t> axes = axesOf(program, collective);
-  std::vector<Group> &exchanging = groups[axes];
+  std::map<int, Group> &exchanging = groups[axes];
   if (exchanging.empty())
     exchanging = groupsOf(executable, axes);
   const int64_t count = int64_t(exchanging[0].size());
@@ -29,8 +28,8 @@ void Machine::collective(const Collective &collective) {
   const bool isAlike = exchanging.size() == 1 || (sums && source.isAlike());
   std::vector<Slices> left(isAlike && !scatters ? 1 : size_t(executable.ranks()));
   Slices whole;
-  for (const Group &group : exchanging) {
-    if (!isAlike || &group == &exchanging[0])
+  for (const auto &[index, group] : exchanging) {
+    if (!isAlike || index == 0)
       whole = exchanged(collective, axes, source, group);
     for (int rank : group) {
       const int64_t own = gathers || scatters ? executable.indexOf(rank, axes) * slice : 0;
@@ -75,31 +74,50 @@ Slices Machine::exchanged(const Collective &collective, const std::vector<uint32
   return whole;
 }
 
-/// What is the same function of the coordinates on all members is one summand.
+/// What is the same function of the coordinates on all members along some axes is one summand, a
+/// sum over these axes. If order counts, these have to be all axes.
 Slices Machine::sumOf(const Collective &collective, const std::vector<uint32_t> &axes,
                       const Value &source, const Group &group) {
-  const int64_t width = int64_t(bytesOf(collective.dtype()));
   const SumType type{collective.dtype(),
                      collective.arithmetic() ? collective.arithmetic() : collective.dtype(),
                      collective.mean()};
-  const Levels levels(executable, axes);
   std::vector<const Slices *> sources;
   for (size_t i = 0; i < (source.isAlike() ? 1 : group.size()); ++i)
     sources.push_back(&source.on(group[i]));
-  return overStretches(sources, std::vector<int64_t>(sources.size(), width), width,
-                       [&](const Stretch &parts) {
-                         Slices own;
-                         for (const Slices &part : parts) {
-                           if (part.size() != 1 || !terms.hasValue(part[0].term))
-                             return Slice();
-                           own.push_back(part[0]);
-                         }
-                         if (own == Slices(own.size(), own[0]))
-                           return levels.sum(terms, type, own[0]);
-                         for (size_t i = 0; i < own.size(); ++i)
-                           own[i] = onMember({own[i]}, group[i], axes)[0];
-                         return sumOfMembers(type, group, own);
-                       });
+  return overStretches(sources, int64_t(bytesOf(collective.dtype())), [&](const Stretch &parts) {
+    Slices own;
+    for (const Slices &part : parts) {
+      if (part.size() != 1 || !terms.hasValue(part[0].term))
+        return Slice();
+      own.push_back(part[0]);
+    }
+    std::vector<uint32_t> alike, others;
+    for (uint32_t axis : axes)
+      (isAlikeAlong(axis, group, own) ? alike : others).push_back(axis);
+    if (!others.empty() && !terms.upToOrder) {
+      alike = {};
+      others = axes;
+    }
+    const Levels levels(program, alike);
+    Group members;
+    Slices sums;
+    for (size_t i = 0; i < own.size(); ++i)
+      if (executable.indexOf(group[i], alike) == 0) {
+        members.push_back(group[i]);
+        sums.push_back(levels.sum(terms, type, onMember({own[i]}, group[i], others)[0]));
+      }
+    return replacementOf(sumOfMembers(type, members, sums));
+  });
+}
+
+/// Whether members that differ along `axis` only have the same function of the coordinates.
+bool Machine::isAlikeAlong(uint32_t axis, const Group &group, const Slices &own) const {
+  const std::vector<uint32_t> others = othersThan({axis}, program);
+  std::map<int, Slice> known;
+  for (size_t i = 0; i < own.size(); ++i)
+    if (own[i] != known.emplace(executable.indexOf(group[i], others), own[i]).first->second)
+      return false;
+  return true;
 }
 
 /// In the order of members; with `ranks_per_node`, those of a node first.
@@ -120,15 +138,14 @@ Slice Machine::sumOfMembers(SumType type, const Group &members, const Slices &pa
 
 /// Ranks of a node that are all those along some inner axes are a sum of their own. So it does not
 /// matter whether it is the sum of one collective or of two.
-Levels::Levels(const Executable &executable, const std::vector<uint32_t> &axes) {
-  const proto::Program &program = executable.program;
-  const int64_t node = program.ranks_per_node() ? program.ranks_per_node() : int64_t(1) << 62;
+Levels::Levels(const proto::Program &program, const std::vector<uint32_t> &axes) {
+  const int64_t node = program.ranks_per_node(); // all are multiples of none
   bool isEven = true;
   for (int64_t axis = program.mesh_size() - 1, stride = 1; axis >= 0; --axis) {
     const int64_t next = stride * program.mesh(int(axis)).size();
-    if (std::count(axes.begin(), axes.end(), uint32_t(axis)) > 0) {
-      (node % next == 0 || program.ranks_per_node() == 0 ? inner : outer).axes |= 1u << axis;
-      isEven &= node % next == 0 || stride % node == 0 || program.ranks_per_node() == 0;
+    if (next > stride && std::count(axes.begin(), axes.end(), uint32_t(axis)) > 0) {
+      (node % next == 0 ? inner : outer).axes |= 1u << axis;
+      isEven &= node % next == 0 || stride % node == 0;
       count *= next / stride;
     }
     stride = next;

@@ -2,8 +2,6 @@
 
 #include "check/groups.h"
 
-#include "check/refusal.h"
-
 #include <algorithm>
 
 namespace zero::check {
@@ -11,31 +9,34 @@ namespace zero::check {
 std::vector<uint32_t> axesOf(const proto::Program &program, const proto::Collective &collective) {
   std::vector<uint32_t> axes(collective.axes().begin(), collective.axes().end());
   if (axes.empty())
-    for (int axis = 0; axis < program.mesh_size(); ++axis)
-      axes.push_back(uint32_t(axis));
+    axes = othersThan({}, program);
   for (uint32_t axis : axes)
     require(axis < uint32_t(program.mesh_size()) && std::count(axes.begin(), axes.end(), axis) == 1,
             "a collective names an axis that does not exist, or twice");
+  std::erase_if(axes, [&](uint32_t axis) { return program.mesh(int(axis)).size() == 1; });
   return axes;
 }
 
-std::vector<Group> groupsOf(const Executable &executable, const std::vector<uint32_t> &axes) {
+std::vector<uint32_t> othersThan(const std::vector<uint32_t> &axes, const proto::Program &program) {
   std::vector<uint32_t> others;
-  for (uint32_t axis = 0; axis < uint32_t(executable.program.mesh_size()); ++axis)
+  for (uint32_t axis = 0; axis < uint32_t(program.mesh_size()); ++axis)
     if (std::count(axes.begin(), axes.end(), axis) == 0)
       others.push_back(axis);
-  std::map<int, Group> groups; // by the coordinates along the other axes
-  for (int rank = 0; rank < executable.ranks(); ++rank)
-    groups[executable.indexOf(rank, others)].push_back(rank);
-  std::vector<Group> found;
-  for (auto &[rest, group] : groups)
-    found.push_back(std::move(group));
-  return found;
+  return others;
 }
 
-Slices overStretches(const std::vector<const Slices *> &values, const std::vector<int64_t> &widths,
-                     int64_t width, const std::function<Slice(const Stretch &parts)> &body) {
+std::map<int, Group> groupsOf(const Executable &executable, const std::vector<uint32_t> &axes) {
+  const std::vector<uint32_t> others = othersThan(axes, executable.program);
+  std::map<int, Group> groups;
+  for (int rank = 0; rank < executable.ranks(); ++rank)
+    groups[executable.indexOf(rank, others)].push_back(rank);
+  return groups;
+}
+
+Slices overStretches(const std::vector<const Slices *> &values, int64_t width,
+                     const std::function<Slice(const Stretch &parts)> &body) {
   Slices left;
+  const std::vector<int64_t> widths(values.size(), width);
   forEachStretch(values, widths, [&](const Stretch &parts, int64_t elements) {
     Slice value = body(parts);
     value.size = elements * width;

@@ -10,12 +10,16 @@
 
 namespace zero::check {
 
-/// The axes of a collective, in its order.
+/// The axes of a collective that have several ranks, in its order: all if it names none.
 std::vector<uint32_t> axesOf(const proto::Program &program, const proto::Collective &collective);
+
+/// All axes but some.
+std::vector<uint32_t> othersThan(const std::vector<uint32_t> &axes, const proto::Program &program);
 
 /// Ranks that differ along some axes only, in their order.
 using Group = std::vector<int>;
-std::vector<Group> groupsOf(const Executable &executable, const std::vector<uint32_t> &axes);
+/// By an index along the other axes.
+std::map<int, Group> groupsOf(const Executable &executable, const std::vector<uint32_t> &axes);
 
 /// The type of a sum, that of its additions, and whether it is divided by the number of summands.
 struct SumType {
@@ -25,7 +29,7 @@ struct SumType {
 
 /// How ranks that differ along some axes are added: over which axes those of a node, then nodes.
 struct Levels {
-  Levels(const Executable &executable, const std::vector<uint32_t> &axes);
+  Levels(const proto::Program &program, const std::vector<uint32_t> &axes);
   /// The sum over the ranks of what `part` is on each.
   Slice sum(Terms &terms, SumType type, Slice part) const;
 
@@ -41,9 +45,9 @@ using Stretch = std::vector<Slices>;
 /// own.
 void forEachStretch(const std::vector<const Slices *> &values, const std::vector<int64_t> &widths,
                     const std::function<void(const Stretch &parts, int64_t elements)> &body);
-/// What body(parts) is in all stretches, of elements of `width` bytes.
-Slices overStretches(const std::vector<const Slices *> &values, const std::vector<int64_t> &widths,
-                     int64_t width, const std::function<Slice(const Stretch &parts)> &body);
+/// What body(parts) is in all stretches, if all elements have `width` bytes.
+Slices overStretches(const std::vector<const Slices *> &values, int64_t width,
+                     const std::function<Slice(const Stretch &parts)> &body);
 
 } // namespace zero::check
 

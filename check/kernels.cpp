@@ -1,7 +1,6 @@
 //===- kernels.cpp - kernels by their content -----------------------------===//
 
 #include "check/kernels.h"
-#include "check/refusal.h"
 
 #include <algorithm>
 
@@ -29,9 +28,9 @@ static std::string contentOf(const proto::Kernel &kernel,
   return "call:" + described.SerializeAsString();
 }
 
-std::vector<int64_t> Kernels::add(const Executable &executable) {
+void Kernels::add(Executable &executable) {
   const std::map<std::string, std::string> functions = contentsOf(executable.code);
-  std::vector<int64_t> found;
+  executable.kernelNumbers.clear();
   for (const proto::Kernel &kernel : executable.program.kernels()) {
     auto [it, isNew] = numbers.emplace(contentOf(kernel, functions), int64_t(names.size()));
     if (isNew) {
@@ -40,9 +39,8 @@ std::vector<int64_t> Kernels::add(const Executable &executable) {
       meanings.emplace_back();
       accesses.emplace_back();
     }
-    found.push_back(it->second);
+    executable.kernelNumbers.push_back(it->second);
   }
-  return found;
 }
 
 const Meaning &Kernels::meaningOf(int64_t number, const Executable &executable,
@@ -52,7 +50,7 @@ const Meaning &Kernels::meaningOf(int64_t number, const Executable &executable,
     return *meaning;
   const proto::Kernel &kernel = executable.program.kernels(int(launch.kernel()));
   meaning.emplace();
-  if (kernel.extent() != 1 || kernel.workspace() > 0 || kernel.per_length().empty() ||
+  if (kernel.extent() != 1 || kernel.workspace() > 0 ||
       kernel.per_length_size() != launch.args_size())
     return *meaning;
   std::vector<ProbedArgument> arguments;
@@ -61,8 +59,8 @@ const Meaning &Kernels::meaningOf(int64_t number, const Executable &executable,
     arguments.push_back(
         {kernel.per_length(i), argument.bytes(), argument.reads() != 0, argument.writes() != 0});
     // Limits what a sample takes: real scalars have a few bytes, elements are at most a block of a
-    // norm.
-    if (arguments.back().width > 256 || (!arguments.back().width && argument.bytes() > 4096) ||
+    // norm or of codes.
+    if (arguments.back().width > 1024 || (!arguments.back().width && argument.bytes() > 4096) ||
         (!arguments.back().width && arguments.back().written))
       return *meaning;
   }
@@ -82,14 +80,13 @@ void Kernels::expectAccesses(int64_t number, const proto::Launch &launch) {
 }
 
 std::map<std::string, std::string> Kernels::namesByForm() const {
+  static const char *const kLinear[] = {"copy", "scale", "sum", "sum of scaled"};
   std::map<std::string, std::string> found;
   for (size_t i = 0; i < names.size(); ++i)
     if (meanings[i] && meanings[i]->form != Meaning::Opaque) {
-      const bool isLinear = meanings[i]->form == Meaning::Linear, isOne = meanings[i]->factor == 1;
-      std::string &list = found[!isLinear           ? "element-wise"
-                                : meanings[i]->adds ? isOne ? "sum" : "sum of scaled"
-                                : isOne             ? "copy"
-                                                    : "scale"];
+      const int linear = 2 * meanings[i]->adds + (meanings[i]->factor != 1);
+      std::string &list =
+          found[meanings[i]->form == Meaning::Linear ? kLinear[linear] : "element-wise"];
       list += (list.empty() ? "" : ", ") + names[i];
     }
   return found;

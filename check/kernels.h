@@ -44,8 +44,8 @@ std::map<std::string, std::string> contentsOf(const std::string &code);
 /// Numbers the kernels of several executables by their content.
 class Kernels {
 public:
-  /// Numbers the kernels of `executable`, which must outlive this.
-  std::vector<int64_t> add(const Executable &executable);
+  /// Numbers the kernels of `executable`.
+  void add(Executable &executable);
 
   /// What the kernel does element by element. `launch` is one of it, in `executable`.
   const Meaning &meaningOf(int64_t number, const Executable &executable,

@@ -1,7 +1,6 @@
 //===- launches.cpp - symbolic execution of kernels -----------------------===//
 
 #include "check/machine.h"
-#include "check/refusal.h"
 
 #include <algorithm>
 
@@ -10,7 +9,6 @@ namespace zero::check {
 void Machine::launch(const proto::Launch &launch) {
   const proto::Kernel &kernel = program.kernels(int(launch.kernel()));
   const int arguments = launch.args_size() - (kernel.workspace() > 0 ? 1 : 0);
-  require(arguments >= 0, [&] { return describe(current) + ": the workspace is missing"; });
   std::vector<Place> places;
   std::vector<Value> values;
   bool isAlike = true;
@@ -19,7 +17,7 @@ void Machine::launch(const proto::Launch &launch) {
     values.push_back(i < arguments && launch.args(i).reads() ? read(places.back()) : Value());
     isAlike &= values.back().isAlike();
   }
-  const int64_t number = kernelNumbers[launch.kernel()];
+  const int64_t number = executable.kernelNumbers[launch.kernel()];
   kernels.expectAccesses(number, launch);
   for (int i = 0; i < int(places.size()); ++i)
     for (int j = 0; j < int(places.size()) && (launch.args(i).writes() || i >= arguments); ++j)
@@ -59,16 +57,13 @@ std::vector<Slices> Machine::results(const proto::Launch &launch, const Stretch 
     if (launch.args(i).reads() && !given[size_t(i)].empty())
       operands.push_back({i, 0, given[size_t(i)]});
   const int64_t iterations = kernel.extent() > 1 ? int64_t(kernel.extent()) : launch.length();
-  const Term call = terms.call(kernelNumbers[launch.kernel()], iterations, operands);
+  const Term call = terms.call(executable.kernelNumbers[launch.kernel()], iterations, operands);
   std::vector<Slices> left(given.size());
   const int arguments = launch.args_size() - (kernel.workspace() > 0 ? 1 : 0);
   for (int i = 0; i < arguments; ++i)
-    if (launch.args(i).writes()) {
-      Term value = terms.result(call, i);
-      if (auto it = replacements.find(value); it != replacements.end())
-        value = it->second;
-      left[size_t(i)] = {{value, 0, int64_t(launch.args(i).bytes())}};
-    }
+    if (launch.args(i).writes())
+      left[size_t(i)] = {
+          replacementOf({terms.result(call, i), 0, int64_t(launch.args(i).bytes())})};
   return left;
 }
 
@@ -115,8 +110,8 @@ std::vector<Slices> Machine::elements(const proto::Launch &launch, const Meaning
     for (int i = 0; i < launch.args_size(); ++i)
       if (launch.args(i).writes()) {
         const int64_t width = int64_t(kernel.per_length(i));
-        Slice value =
-            resultOf(kernelNumbers[launch.kernel()], meaning, {i, width, {}}, operands, parts);
+        Slice value = resultOf(executable.kernelNumbers[launch.kernel()], meaning, {i, width, {}},
+                               operands, parts);
         value.size = elements * width;
         append(left[size_t(i)], value);
       }

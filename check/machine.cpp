@@ -2,8 +2,6 @@
 
 #include "check/machine.h"
 
-#include "check/refusal.h"
-
 #include <algorithm>
 #include <cstring>
 
@@ -11,10 +9,10 @@ namespace zero::check {
 
 static constexpr int64_t kBlock = 4096; ///< bytes that a disk moves at a time
 
-Machine::Machine(const Executable &executable, const std::vector<int64_t> &kernelNumbers,
-                 Terms &terms, Kernels &kernels, uint32_t dataAxes, bool gapsAreZero)
-    : executable(executable), program(executable.program), kernelNumbers(kernelNumbers),
-      terms(terms), kernels(kernels), dataAxes(dataAxes), gapsAreZero(gapsAreZero), arenas(3) {
+Machine::Machine(const Executable &executable, Terms &terms, Kernels &kernels, uint32_t dataAxes,
+                 bool gapsAreZero)
+    : executable(executable), program(executable.program), terms(terms), kernels(kernels),
+      dataAxes(dataAxes), gapsAreZero(gapsAreZero), arenas(3) {
   for (const proto::Arena &arena : program.arenas())
     sizes[arena.tier()] = arena.bytes();
 }
@@ -40,16 +38,14 @@ std::string Machine::where(int rank) const {
 
 Term Machine::valueOf(const proto::Tensor &tensor) {
   if (tensor.role() != proto::CONSTANT || tensor.init().has_file())
-    return terms.leaf("state '" + tensor.name() + "'");
+    return terms.leaf("state '" + tensor.name() + "'", setOf(tensor.split().axes()));
   std::string content = executable.dataOf(tensor);
   if (!tensor.init().has_data()) {
     content = tensor.init().SerializeAsString() + std::to_string(tensor.dtype());
     for (uint64_t extent : tensor.shape())
       content += "x" + std::to_string(extent);
   }
-  const Term value = terms.constant(content);
-  auto it = replacements.find(value);
-  return it == replacements.end() ? value : it->second;
+  return replacementOf({terms.constant(content)}).term;
 }
 
 void Machine::forEachContent(uint32_t number, const VisitContent &visit) const {
@@ -57,7 +53,7 @@ void Machine::forEachContent(uint32_t number, const VisitContent &visit) const {
   const int64_t width = int64_t(bytesOf(buffer.dtype()));
   std::map<uint64_t, const proto::Tensor *> members;
   for (const proto::Tensor &tensor : program.tensors())
-    if (tensor.buffer() == number && elementsOf(tensor.shape()) > 0)
+    if (tensor.buffer() == number && executable.elementsOf(tensor) > 0)
       require(members.emplace(tensor.start(), &tensor).second,
               "'" + tensor.name() + "' is where another tensor is");
   uint64_t at = 0;
@@ -66,7 +62,7 @@ void Machine::forEachContent(uint32_t number, const VisitContent &visit) const {
   for (auto [start, tensor] : members) {
     require(start >= at, "'" + tensor->name() + "' overlaps another tensor");
     visit(nullptr, int64_t(start - at) * width);
-    at = start + elementsOf(tensor->shape());
+    at = start + executable.elementsOf(*tensor);
     visit(tensor, int64_t(at - start) * width);
   }
   visit(nullptr, int64_t(buffer.elements() * std::max(1u, buffer.shards()) - at) * width);
@@ -105,7 +101,8 @@ void Machine::writeInput(const proto::Input &input, int microBatch) {
   } else if (input.kind() == proto::Input::COORDINATE) {
     axes = 1u << input.axis();
   }
-  arena().write(int64_t(input.offset()), Slices{{terms.leaf(name, axes), 0, bytes}}, -1);
+  const Place place = placeOf(proto::DEVICE, input.offset(), {}, uint64_t(bytes));
+  arena().write(place.begins[0], Slices{{terms.leaf(name, axes), 0, bytes}}, -1);
 }
 
 static std::string describeBytes(proto::Tier tier, int64_t begin, int64_t size) {
@@ -218,8 +215,8 @@ Machine::Place Machine::placeOf(proto::Tier tier, uint64_t offset, const Strides
     require(begin >= 0 && size != sizes.end() && bytes <= size->second &&
                 uint64_t(begin) <= size->second - bytes,
             [&] {
-              return where(rank) + ": bytes " + std::to_string(begin) + " to " +
-                     std::to_string(begin + int64_t(bytes)) + " are outside of the arena";
+              return where(rank) + ": " + describeBytes(tier, begin, place.size) +
+                     " are outside of the arena";
             });
     place.begins.push_back(begin);
   }
@@ -276,8 +273,8 @@ void Machine::write(const Place &place, const Value &value) {
     auto chosen = [&](const Stretch &parts) {
       return terms.select(guardOn(rank), parts[0][0], parts[1][0]);
     };
-    after.push_back(replaced(before.on(rank), begin,
-                             overStretches({&value.on(rank), &old}, {1, 1}, 1, chosen)));
+    after.push_back(
+        replaced(before.on(rank), begin, overStretches({&value.on(rank), &old}, 1, chosen)));
   }
   memory.write(*first, Value(std::move(after)), current);
 }

@@ -22,8 +22,8 @@ class Machine {
 public:
   /// Inputs of the batch depend on the coordinates along `dataAxes`, a set of bits. With
   /// `gapsAreZero` what no tensor has of a buffer is 0 when a step begins.
-  Machine(const Executable &executable, const std::vector<int64_t> &kernelNumbers, Terms &terms,
-          Kernels &kernels, uint32_t dataAxes, bool gapsAreZero);
+  Machine(const Executable &executable, Terms &terms, Kernels &kernels, uint32_t dataAxes,
+          bool gapsAreZero);
 
   /// Writes the states and constants that a step begins with.
   void begin();
@@ -42,7 +42,7 @@ public:
   /// The command of that number, of all segments in order, for messages.
   std::string describe(int32_t command) const;
 
-  /// Terms that are written in place of others, as results of kernels, and as constants.
+  /// Terms that are written in place of others, as results of commands, and as constants.
   std::map<Term, Term> replacements;
   std::set<Condition> conditions;
 
@@ -80,6 +80,11 @@ private:
   std::vector<Slices> results(const proto::Launch &launch, const Stretch &given);
   std::vector<Slices> elements(const proto::Launch &launch, const Meaning &meaning,
                                const Stretch &given);
+  /// What is written in place of a result.
+  Slice replacementOf(Slice value) const {
+    auto it = replacements.find(value.term);
+    return it == replacements.end() ? value : Slice{it->second, value.offset, value.size};
+  }
   Slice resultOf(int64_t number, const Meaning &meaning, const Operand &result,
                  const std::vector<Operand> &operands, const Stretch &parts);
   void copy(const proto::Copy &copy);
@@ -90,17 +95,17 @@ private:
   Slices sumOf(const proto::Collective &collective, const std::vector<uint32_t> &axes,
                const Value &source, const Group &group);
   Slices onMember(Slices slices, int rank, const std::vector<uint32_t> &axes);
+  bool isAlikeAlong(uint32_t axis, const Group &group, const Slices &own) const;
   Slice sumOfMembers(SumType type, const Group &members, const Slices &parts);
 
   const Executable &executable;
   const proto::Program &program;
-  const std::vector<int64_t> &kernelNumbers;
   Terms &terms;
   Kernels &kernels;
   uint32_t dataAxes;
   bool gapsAreZero;
-  std::vector<Memory> arenas;                                 ///< by tier
-  std::map<std::vector<uint32_t>, std::vector<Group>> groups; ///< by axes
+  std::vector<Memory> arenas;                                   ///< by tier
+  std::map<std::vector<uint32_t>, std::map<int, Group>> groups; ///< by axes
   Slices guards; ///< of the command that is executed: of all ranks, of each, or none
   std::map<proto::Tier, uint64_t> sizes;
   int32_t current = -1, firstCommand = 0; ///< that is executed, and of its segment

@@ -2,8 +2,6 @@
 
 #include "check/order.h"
 
-#include "check/refusal.h"
-
 namespace zero::check {
 
 Order::Order(const proto::Segment &segment) : segment(segment) {

@@ -3,15 +3,13 @@
 #include "check/proof.h"
 
 #include "check/expected.h"
-#include "check/refusal.h"
 
 namespace zero::check {
 
 namespace {
 class Proof {
 public:
-  Proof(const Executable &reference, const Executable &executable, bool upToOrder,
-        bool gapsAreZero);
+  Proof(Executable &reference, Executable &executable, bool upToOrder, bool gapsAreZero);
   std::string run();
 
 private:
@@ -31,20 +29,18 @@ private:
   Terms terms;
   bool gapsAreZero;
   Kernels kernels;
-  std::vector<int64_t> referenceKernels, programKernels;
   std::unique_ptr<Machine> machine; ///< of the program
 };
 } // namespace
 
-Proof::Proof(const Executable &reference, const Executable &executable, bool upToOrder,
-             bool gapsAreZero)
+Proof::Proof(Executable &reference, Executable &executable, bool upToOrder, bool gapsAreZero)
     : reference(reference), executable(executable), terms(upToOrder), gapsAreZero(gapsAreZero) {
   expectSupported(reference);
-  expectReference(reference);
   expectSupported(executable);
+  expectReference(reference.program, executable.program);
   expectSameModel(reference, executable);
-  referenceKernels = kernels.add(reference);
-  programKernels = kernels.add(executable);
+  kernels.add(reference);
+  kernels.add(executable);
 }
 
 std::string Proof::describe(Term term) const {
@@ -64,12 +60,14 @@ void Proof::expectEqual(int rank, proto::Tier tier, int64_t place, const Slices 
       continue;
     }
     const auto [inner, innerExpected] = terms.difference(some.term, other.term);
-    std::string text =
-        "rank " + std::to_string(rank) + ": " + what + " from byte " + std::to_string(at) +
-        " on, from " + machine->describe(arena.writerOf(place + at)) + ": expected bytes " +
-        std::to_string(other.offset) + " to " + std::to_string(other.offset + other.size) + " of " +
-        describe(other.term) + ", got bytes " + std::to_string(some.offset) + " to " +
-        std::to_string(some.offset + some.size) + " of " + describe(some.term);
+    auto bytesOf = [&](const Slice &slice) {
+      return "bytes " + std::to_string(slice.offset) + " to " +
+             std::to_string(slice.offset + slice.size) + " of " + describe(slice.term);
+    };
+    std::string text = "rank " + std::to_string(rank) + ": " + what + " from byte " +
+                       std::to_string(at) + " on, from " +
+                       machine->describe(arena.writerOf(place + at)) + ": expected " +
+                       bytesOf(other) + ", got " + bytesOf(some);
     if (inner != some.term)
       text +=
           "\n  the difference: expected " + describe(innerExpected) + ", got " + describe(inner);
@@ -117,9 +115,9 @@ void Proof::compareOutputs(const Expected &expected) {
     const int64_t size = int64_t(elementsOf(output.shape()) * bytesOf(output.dtype()));
     Slices values = expected.outputOf(output);
     if (output.name() == "loss")
-      values = {expected.loss()};
+      values = {expected.loss};
     else if (output.name() == "local_loss")
-      values = {expected.localLoss()};
+      values = {expected.localLoss};
     else if (output.name() == "loss_weight")
       continue;
     if (values.size() == 1)
@@ -138,9 +136,9 @@ void Proof::compare(const Expected &expected) {
     compareBuffer(expected, uint32_t(number));
   compareOutputs(expected);
   for (const Condition &condition : machine->conditions)
-    require(expected.conditions().count(condition) > 0,
+    require(expected.conditions.count(condition) > 0,
             "a check that the reference does not make, of " + describe(std::get<0>(condition)));
-  for (const Condition &condition : expected.conditions())
+  for (const Condition &condition : expected.conditions)
     require(machine->conditions.count(condition) > 0,
             "a check of the reference is missing, of " + describe(std::get<0>(condition)));
 }
@@ -169,44 +167,38 @@ std::map<std::string, bool> Proof::ordersOfSums() const {
   for (const proto::Gradient &gradient : executable.program.gradients()) {
     const proto::Buffer &buffer = gradient.buffer();
     const int64_t width = int64_t(bytesOf(buffer.dtype())), elements = int64_t(buffer.elements());
-    for (int rank = 0; rank < executable.ranks() && gradient.tiles_size() == 0; ++rank) {
+    const std::string &name = gradient.parameter();
+    for (int rank = 0; rank < executable.ranks() && !ranksFirst.contains(name); ++rank) {
       const int64_t first = int64_t(gradient.start()) - executable.sliceOf(buffer, rank) * elements;
       if (first < 0 || first >= elements)
         continue;
       const int64_t place = executable.placeOf(buffer.offset(), buffer.rank_strides(), rank);
       const Slice found = machine->arena(buffer.tier()).readOn(rank, place + first * width, 1)[0];
-      ranksFirst[gradient.parameter()] = terms.kindOf(found.term) != Kind::Over;
-      break;
+      ranksFirst[name] = terms.kindOf(found.term) != Kind::Over;
     }
   }
   return ranksFirst;
 }
 
 std::string Proof::run() {
-  machine = std::make_unique<Machine>(executable, programKernels, terms, kernels,
-                                      executable.dataAxes(), gapsAreZero);
+  machine = std::make_unique<Machine>(executable, terms, kernels,
+                                      setOf(executable.program.data_axes()), gapsAreZero);
   machine->begin();
   machine->writeInputs();
   machine->run(proto::Segment::PROLOGUE);
   machine->run(proto::Segment::MICRO_BATCH);
-  const std::map<std::string, bool> known = ordersOfSums();
+  const std::map<std::string, bool> ranksFirst = ordersOfSums();
   machine->run(proto::Segment::EPILOGUE);
-  Expected expected(reference, referenceKernels, executable, terms, kernels, gapsAreZero);
+  Expected expected(reference, executable, terms, kernels, gapsAreZero);
   const bool weightOfAll = usesWeightOfAll(expected);
   expected.run(weightOfAll);
-  auto compareWith = [&](bool ranksFirst) {
-    expected.update([&](const std::string &parameter) {
-      auto it = known.find(parameter);
-      return it == known.end() ? ranksFirst : it->second;
-    });
-    compare(expected);
-  };
+  // Of other parameters, whose gradients are gone, the order is not known.
   try {
-    compareWith(true);
+    expected.update(ranksFirst, true);
+    compare(expected);
   } catch (const Refusal &) {
-    if (executable.ranks() == 1 || executable.program.micro_batches() <= 1)
-      throw;
-    compareWith(false);
+    expected.update(ranksFirst, false);
+    compare(expected);
   }
   return rules(expected, weightOfAll);
 }
@@ -217,9 +209,10 @@ static std::string counted(int64_t number, const std::string &what) {
 
 std::string Proof::rules(const Expected &expected, bool weightOfAll) const {
   const int64_t microBatches = std::max(1u, executable.program.micro_batches());
-  const bool several = executable.ranks() * microBatches > 1;
+  const bool several = expected.parts() > 1;
+  const proto::Program &program = executable.program;
   int64_t states = 0;
-  for (const proto::Tensor &tensor : executable.program.tensors())
+  for (const proto::Tensor &tensor : program.tensors())
     states += tensor.role() != proto::CONSTANT;
   std::string text = "proven: " + counted(states, "state") + " and the loss, on " +
                      counted(executable.ranks(), "rank") + ", " +
@@ -231,20 +224,21 @@ std::string Proof::rules(const Expected &expected, bool weightOfAll) const {
   add(several, "gradients are linear in what backward begins with: " + expected.seed);
   add(expected.hasAverages,
       "running statistics are those of each rank's micro-batches in order, averaged");
-  add(executable.program.predicates_size() > 0,
-      "conditional commands keep what was, or replace it");
+  for (int i = 0; i < program.mesh_size(); ++i)
+    add(program.mesh(i).size() > 1 && !(setOf(partAxes(reference.program, program)) >> i & 1),
+        "ranks along '" + program.mesh(i).name() + "' divide the model as those of the reference");
+  add(program.predicates_size() > 0, "conditional commands keep what was, or replace it");
   add(terms.addsZeros, "adding 0 changes nothing but the sign of a zero");
   add(gapsAreZero, "gaps of buffers are 0, and stay so");
   add(weightOfAll && several,
       "losses are divided by the mean of 'loss_weight' over ranks and micro-batches");
-  add(several, terms.isUpToOrder()
-                   ? "sums in any order"
-                   : "sums over ranks in order, of sums over micro-batches in order "
-                     "or the other way round");
+  add(several, terms.upToOrder ? "sums in any order"
+                               : "sums over ranks in order, of sums over micro-batches in order "
+                                 "or the other way round");
   return text;
 }
 
-static std::string prove(const Executable &reference, const Executable &program, bool upToOrder) {
+static std::string prove(Executable &reference, Executable &program, bool upToOrder) {
   try {
     return Proof(reference, program, upToOrder, false).run();
   } catch (const Refusal &refusal) {
@@ -257,8 +251,8 @@ static std::string prove(const Executable &reference, const Executable &program,
 }
 
 std::string prove(const std::string &reference, const std::string &program, bool upToOrder) {
-  const std::vector<Executable> references = readExecutable(reference);
-  const std::vector<Executable> programs = readExecutable(program);
+  std::vector<Executable> references = readExecutable(reference);
+  std::vector<Executable> programs = readExecutable(program);
   require(references.size() == programs.size(),
           "expected programs for " + counted(int64_t(references.size()), "shape") +
               " of the inputs, as in the reference, got " + std::to_string(programs.size()));

@@ -3,9 +3,9 @@
 #ifndef CHECK_REFUSAL_H
 #define CHECK_REFUSAL_H
 
+#include <concepts>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 namespace zero::check {
 
@@ -20,9 +20,7 @@ inline void require(bool condition, const std::string &message) {
 }
 
 /// The same with a message that is made when it is needed, for what is asked often.
-template <typename Message>
-  requires std::is_invocable_v<Message>
-void require(bool condition, Message message) {
+void require(bool condition, std::invocable auto message) {
   if (!condition)
     throw Refusal(message());
 }

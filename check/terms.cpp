@@ -6,18 +6,20 @@
 
 #include "check/terms.h"
 
+#include "check/executable.h"
+
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
+#include <bit>
 
 namespace zero::check {
 
-Terms::Terms(bool upToOrder) : upToOrder(upToOrder), begins{0, 0}, hashes{0}, axes{0} {
+Terms::Terms(bool upToOrder) : upToOrder(upToOrder), encodings{nullptr}, axes{0} {
   leaf("zeros");       // kZero
   leaf("minus zeros"); // kMinusZero
+  encodings[kNone] = encodings[kZero];
 }
 
-static uint64_t hashOf(const std::vector<int64_t> &encoded) {
+size_t Terms::Hash::operator()(const std::vector<int64_t> &encoded) const {
   uint64_t hash = encoded.size();
   for (int64_t word : encoded) {
     hash = (hash ^ uint64_t(word)) * 0x9e3779b97f4a7c15ull;
@@ -26,32 +28,12 @@ static uint64_t hashOf(const std::vector<int64_t> &encoded) {
   return hash;
 }
 
-void Terms::growTable() {
-  table.assign(std::max<size_t>(1024, 2 * table.size()), 0);
-  for (Term term = 1; term < hashes.size(); ++term) {
-    size_t place = hashes[term] % table.size();
-    while (table[place] != 0)
-      place = (place + 1) % table.size();
-    table[place] = term;
-  }
-}
-
 Term Terms::intern(const std::vector<int64_t> &encoded) {
-  if (2 * hashes.size() >= table.size())
-    growTable();
-  const uint64_t hash = hashOf(encoded);
-  size_t place = hash % table.size();
-  for (; table[place] != 0; place = (place + 1) % table.size()) {
-    const Term term = table[place];
-    const size_t first = begins[term], size = begins[term + 1] - first;
-    if (hashes[term] == hash && size == encoded.size() &&
-        std::equal(encoded.begin(), encoded.end(), &words[first]))
-      return term;
-  }
-  const Term term = table[place] = Term(hashes.size());
-  words.insert(words.end(), encoded.begin(), encoded.end());
-  begins.push_back(words.size());
-  hashes.push_back(hash);
+  const auto [it, isNew] = numbers.emplace(encoded, Term(encodings.size()));
+  const Term term = it->second;
+  if (!isNew)
+    return term;
+  encodings.push_back(&it->first);
   uint32_t own = encoded[0] == int64_t(Kind::Leaf) ? uint32_t(encoded[2]) : 0;
   for (Term operand : operandsOf(term))
     own |= axes[operand];
@@ -61,17 +43,14 @@ Term Terms::intern(const std::vector<int64_t> &encoded) {
   return term;
 }
 
-static void append(std::vector<int64_t> &encoded, const Operand &operand) {
-  encoded.insert(encoded.end(), {operand.argument, operand.width, int64_t(operand.slices.size())});
-  for (const Slice &slice : operand.slices)
-    encoded.insert(encoded.end(), {int64_t(slice.term), slice.offset, slice.size});
-}
-
 static std::vector<int64_t> encode(Kind kind, int64_t a, int64_t b,
                                    const std::vector<Operand> &operands) {
   std::vector<int64_t> encoded{int64_t(kind), a, b, int64_t(operands.size())};
-  for (const Operand &operand : operands)
-    append(encoded, operand);
+  for (const auto &[argument, width, slices] : operands) {
+    encoded.insert(encoded.end(), {argument, width, int64_t(slices.size())});
+    for (const Slice &slice : slices)
+      encoded.insert(encoded.end(), {int64_t(slice.term), slice.offset, slice.size});
+  }
   return encoded;
 }
 
@@ -83,8 +62,7 @@ Term Terms::leaf(const std::string &name, uint32_t axes) {
 }
 
 Term Terms::constant(const std::string &bytes) {
-  const bool isZero = bytes.find_first_not_of('\0') == std::string::npos;
-  return isZero ? kZero : leaf("constant " + bytes);
+  return bytes.find_first_not_of('\0') == std::string::npos ? kZero : leaf("constant " + bytes);
 }
 
 Term Terms::call(int64_t kernel, int64_t iterations, const std::vector<Operand> &operands) {
@@ -125,21 +103,25 @@ Slice Terms::element(int64_t kernel, int64_t argument, int64_t width,
   return stream(Kind::Element, kernel, argument, width, std::move(operands));
 }
 
+Slices Terms::summandsOf(Slice sum) const {
+  Slices found;
+  const int64_t *encoded = wordsOf(sum.term);
+  for (const int64_t *operand = encoded + 4; operand < encoded + 4 + 6 * encoded[3]; operand += 6)
+    found.push_back(Slice{Term(operand[3]), operand[4], 0}.from(sum.offset));
+  return found;
+}
+
 /// Adds `operand`, or the operands of the sum that it is, to `into`. A sum that is the first
 /// operand of another in the same type is added from left to right anyway; `all` is for any order.
-void Terms::flatten(int64_t dtype, Slice operand, int64_t width, bool all, Slices &into) const {
-  const int64_t *encoded = &words[begins[operand.term]];
-  const bool isPlain =
-      encoded[0] == int64_t(Kind::Sum) && encoded[1] == (dtype << 8 | dtype) && encoded[2] == 1;
-  if (!isPlain || (!into.empty() && !all)) {
-    if (!isZero(operand.term))
-      into.push_back(operand);
-    return;
-  }
-  for (int64_t i = 0; i < encoded[3]; ++i) {
-    const int64_t *slice = encoded + 4 + 6 * i + 3;
-    flatten(dtype, Slice{Term(slice[0]), slice[1], 0}.from(operand.offset), width, all, into);
-  }
+void Terms::flatten(int64_t type, Slice operand, Slices &into) const {
+  const int64_t *encoded = wordsOf(operand.term);
+  const bool isPlain = encoded[0] == int64_t(Kind::Sum) && encoded[1] == type && encoded[2] == 1 &&
+                       type >> 8 == (type & 0xff);
+  if (isPlain && (into.empty() || upToOrder))
+    for (const Slice &summand : summandsOf(operand))
+      flatten(type, summand, into);
+  else if (!isZero(operand.term))
+    into.push_back(operand);
 }
 
 Slice Terms::sum(int64_t dtype, int64_t arithmetic, int64_t divisor, int64_t width,
@@ -147,10 +129,7 @@ Slice Terms::sum(int64_t dtype, int64_t arithmetic, int64_t divisor, int64_t wid
   Slices flat;
   for (const Slice &operand : operands) {
     addsZeros |= isZero(operand.term);
-    if (dtype == arithmetic)
-      flatten(dtype, operand, width, upToOrder, flat);
-    else if (!isZero(operand.term))
-      flat.push_back(operand);
+    flatten(dtype << 8 | arithmetic, operand, flat);
   }
   if (flat.empty()) // of zeros: -0 if all are
     return {*std::min_element(operands.begin(), operands.end(),
@@ -168,23 +147,36 @@ Slice Terms::sum(int64_t dtype, int64_t arithmetic, int64_t divisor, int64_t wid
 }
 
 Slice Terms::scale(float factor, Slice operand) {
-  int32_t bits;
-  std::memcpy(&bits, &factor, sizeof(bits));
   return factor == 1 || operand.term == kZero
              ? operand
-             : stream(Kind::Scale, bits, 0, 4, {{0, 4, {operand}}});
+             : stream(Kind::Scale, std::bit_cast<int32_t>(factor), 0, 4, {{0, 4, {operand}}});
 }
 
-bool Terms::hasValue(Term term) const {
-  return term != kNone && (kindOf(term) != Kind::Select || words[begins[term] + 19] != kNone);
-}
-
+/// In any order, a sum over ranks of sums, or of what is scaled, is a sum of those over ranks, and
+/// one over some axes of one over others is one over all of them.
 Slice Terms::over(int64_t dtype, int64_t arithmetic, int64_t divisor, Ranks ranks, int64_t width,
                   Slice operand) {
-  return isZero(operand.term) ? operand
-                              : stream(Kind::Over, dtype << 8 | arithmetic,
-                                       divisor | int64_t(ranks.axes) << 16 | ranks.perNode << 24,
-                                       width, {{0, width, {operand}}});
+  if (isZero(operand.term))
+    return operand;
+  const int64_t type = dtype << 8 | arithmetic, *encoded = wordsOf(operand.term);
+  const int64_t a = encoded[1], b = encoded[2];
+  const Kind kind = upToOrder && dtype == arithmetic ? Kind(encoded[0]) : Kind::Leaf;
+  if ((kind == Kind::Sum && a == type) || (kind == Kind::Scale && dtype == proto::F32)) {
+    Slices sums;
+    for (const Slice &summand : summandsOf(operand))
+      sums.push_back(over(dtype, arithmetic, divisor, ranks, width, summand));
+    return kind == Kind::Sum ? sum(dtype, arithmetic, b, width, sums)
+                             : scale(std::bit_cast<float>(int32_t(a)), sums[0]);
+  }
+  if (upToOrder)
+    ranks.perNode = 0;
+  if (kind == Kind::Over && a == type && (b >> 16 & ranks.axes) == 0) {
+    ranks.axes |= uint32_t(b >> 16 & 0xff);
+    divisor *= b & 0xffff;
+    operand = summandsOf(operand)[0];
+  }
+  return stream(Kind::Over, type, divisor | int64_t(ranks.axes) << 16 | ranks.perNode << 24, width,
+                {{0, width, {operand}}});
 }
 
 Slice Terms::select(Slice condition, Slice yes, Slice no) {
@@ -197,7 +189,7 @@ Slice Terms::select(Slice condition, Slice yes, Slice no) {
 }
 
 Slice Terms::under(Slice condition, Slice value) const {
-  const int64_t *encoded = &words[begins[value.term]];
+  const int64_t *encoded = wordsOf(value.term);
   if (value.term == kNone || encoded[0] != int64_t(Kind::Select) ||
       Term(encoded[7]) != condition.term || encoded[8] != condition.offset)
     return value;
@@ -208,7 +200,7 @@ Slice Terms::under(Slice condition, Slice value) const {
 
 std::vector<Term> Terms::operandsOf(Term term) const {
   std::vector<Term> found;
-  const int64_t *at = &words[begins[term]];
+  const int64_t *at = wordsOf(term);
   int64_t operands = at[3];
   for (at += 4; operands > 0; --operands) {
     const int64_t slices = at[2];
@@ -221,8 +213,7 @@ std::vector<Term> Terms::operandsOf(Term term) const {
 
 /// Sums are made again, as their operands may be in another order then.
 Term Terms::rebuild(Term term, const std::unordered_map<Term, Term> &replaced) {
-  std::vector<int64_t> encoded(words.begin() + int64_t(begins[term]),
-                               words.begin() + int64_t(begins[term + 1]));
+  std::vector<int64_t> encoded = *encodings[term];
   Slices slices;
   size_t at = 4, width = 0;
   for (int64_t operands = encoded[3]; operands > 0; --operands) {
@@ -265,10 +256,12 @@ Term Terms::at(Term root, int axis, int64_t coordinate) {
   return known.at(root);
 }
 
-std::set<Term> Terms::leavesOf(const std::vector<Term> &roots) const {
+std::set<Term> Terms::leavesOf(const Slices &values) const {
   std::set<Term> leaves;
-  std::vector<bool> seen(begins.size());
-  std::vector<Term> work = roots;
+  std::vector<bool> seen(encodings.size());
+  std::vector<Term> work;
+  for (const Slice &value : values)
+    work.push_back(value.term);
   while (!work.empty()) {
     const Term term = work.back();
     work.pop_back();
@@ -287,8 +280,8 @@ std::pair<Term, Term> Terms::difference(Term found, Term expected) const {
   while (found != kNone && expected != kNone) {
     const std::vector<Term> some = operandsOf(found), others = operandsOf(expected);
     auto [it, other] = std::mismatch(some.begin(), some.end(), others.begin(), others.end());
-    const int64_t *header = &words[begins[found]];
-    if (!std::equal(header, header + 4, &words[begins[expected]]) || it == some.end() ||
+    const int64_t *header = wordsOf(found);
+    if (!std::equal(header, header + 4, wordsOf(expected)) || it == some.end() ||
         other == others.end())
       break;
     found = *it;
@@ -301,11 +294,8 @@ std::string Terms::describe(Term term, const std::function<std::string(int64_t)>
                             int depth) const {
   if (term == kNone)
     return "no value";
-  const int64_t *encoded = &words[begins[term]];
+  const int64_t *encoded = wordsOf(term);
   const std::vector<Term> operands = operandsOf(term);
-  const int32_t bits = int32_t(encoded[1]);
-  float factor;
-  std::memcpy(&factor, &bits, sizeof(factor));
   std::string text;
   switch (Kind(encoded[0])) {
   case Kind::Leaf: // the name of a constant has its bytes
@@ -322,7 +312,7 @@ std::string Terms::describe(Term term, const std::function<std::string(int64_t)>
     text += kernelName(encoded[1]);
     break;
   case Kind::Scale:
-    text = std::to_string(factor) + " times";
+    text = std::to_string(std::bit_cast<float>(int32_t(encoded[1]))) + " times";
     break;
   case Kind::Select:
     text = "if";

@@ -55,6 +55,8 @@ struct Operand {
 
 class Terms {
 public:
+  const bool upToOrder;
+
   /// With `upToOrder`, sums of the same operands in another order are equal.
   explicit Terms(bool upToOrder);
 
@@ -89,37 +91,40 @@ public:
   uint32_t axesOf(Term term) const { return axes[term]; }
 
   /// Whether the bytes of `term` have a value, whatever a condition decides.
-  bool hasValue(Term term) const;
+  bool hasValue(Term term) const {
+    return term != kNone && (kindOf(term) != Kind::Select || wordsOf(term)[19] != kNone);
+  }
 
-  Kind kindOf(Term term) const { return Kind(words[begins[term]]); }
-  /// The leaves that each of `terms` depends on.
-  std::set<Term> leavesOf(const std::vector<Term> &terms) const;
-  const std::string &nameOf(Term leaf) const { return names[size_t(words[begins[leaf] + 1])]; }
+  Kind kindOf(Term term) const { return Kind(*wordsOf(term)); }
+  /// The leaves that any of `values` depends on.
+  std::set<Term> leavesOf(const Slices &values) const;
+  const std::string &nameOf(Term leaf) const { return names[size_t(wordsOf(leaf)[1])]; }
   /// A description of `depth` levels. `kernelName` names kernels.
   std::string describe(Term term, const std::function<std::string(int64_t)> &kernelName,
                        int depth = 2) const;
   /// Where `found` first differs from `expected`: the innermost pair of different operands.
   std::pair<Term, Term> difference(Term found, Term expected) const;
-  bool isUpToOrder() const { return upToOrder; }
   bool addsZeros = false; ///< whether a sum had an operand of zeros
-  size_t size() const { return begins.size() - 2; }
+  size_t size() const { return encodings.size() - 1; }
 
 private:
   Term intern(const std::vector<int64_t> &encoded);
-  void growTable();
+  const int64_t *wordsOf(Term term) const { return encodings[term]->data(); }
   /// Encodes an element-wise function from its operands' first element on.
   Slice stream(Kind kind, int64_t a, int64_t b, int64_t width, std::vector<Operand> operands);
-  void flatten(int64_t dtype, Slice operand, int64_t width, bool all, Slices &into) const;
+  /// The operands of a sum, from where `sum` begins on.
+  Slices summandsOf(Slice sum) const;
+  void flatten(int64_t type, Slice operand, Slices &into) const;
   std::vector<Term> operandsOf(Term term) const;
   /// `term` with operands replaced.
   Term rebuild(Term term, const std::unordered_map<Term, Term> &replaced);
 
-  bool upToOrder;
-  std::vector<int64_t> words;
-  std::vector<size_t> begins;   ///< of each term in `words`; one more at the end
-  std::vector<uint64_t> hashes; ///< of each term
-  std::vector<uint8_t> axes;    ///< of each term
-  std::vector<Term> table;      ///< terms by their hash, each in the first place that was free
+  struct Hash {
+    size_t operator()(const std::vector<int64_t> &encoded) const;
+  };
+  std::unordered_map<std::vector<int64_t>, Term, Hash> numbers; ///< of terms by their words
+  std::vector<const std::vector<int64_t> *> encodings;          ///< the words of each term
+  std::vector<uint8_t> axes;                                    ///< of each term
   std::vector<std::string> names;
   std::unordered_map<std::string, int64_t> nameNumbers;
   std::map<std::pair<int, int64_t>, std::unordered_map<Term, Term>> instances; ///< by axis

@@ -11,7 +11,7 @@ static constexpr char kHelp[] = R"(usage: zero-check REFERENCE.zexe PROGRAM.zexe
 
 Proves that a step of PROGRAM changes parameters and states as REFERENCE does, with gradients
 averaged over ranks and micro-batches, and that its loss is the mean. REFERENCE is compiled from the
-same model for one rank and one micro-batch, at stage 0 without offloading.
+same model for one rank along data and one micro-batch, at stage 0 without offloading.
 Prints the rules that the proof uses. Exits with 1 and says why if there is none.
 
   --up-to-order  sums may have any order; else equal order, and so equal bits, is proven

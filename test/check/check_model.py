@@ -24,6 +24,8 @@ EQUAL = [
     ("bert-tiny", ["--shrink", "--directions=1"], "row 0 of model.bert.embeddings.word_embeddings"),
     ("lstm-tiny", ["--directions=1"], "19 parameters"),
     ("resnet-tiny", ["--shrink", "--directions=1"], "running_var and 14 more"),
+    ("gpt2-tiny", ["--mesh=context=2,tensor=2", "--directions=1"], "28 parameters"),
+    ("mlp", ["--tile-params-over=100KB", "--directions=1"], "6 parameters"),
 ]
 
 
@@ -82,11 +84,35 @@ def check_faults(checks, data, work):
                     "by differences of the loss" in done.stderr, label)
 
 
+def check_divided(checks, data, work):
+    """A program whose ranks add parts of a product: of some elements only, or their mean."""
+    model, path, faulty = data / "mlp/model.onnx", work / "tensor.zexe", work / "faulty.zexe"
+    run_tool("zeroc", model, "--optimizer=sgd", "--mesh=tensor=2", "-o", path)
+
+    def sum_of(tables):
+        return next(command.collective for segment in tables.segments
+                    for command in segment.commands if command.HasField("collective"))
+
+    def add_some(tables):
+        sum_of(tables).elements = 32
+
+    def average(tables):
+        sum_of(tables).mean = True
+
+    for fault in (add_some, average):
+        tables, _ = read_executable(path)
+        fault(tables)
+        write_executable(faulty, path, tables)
+        done = subprocess.run([*COMMAND, model, faulty], capture_output=True, text=True)
+        checks.that(done.returncode == 1 and "by nodes" in done.stderr,
+                    f"{fault.__name__}: {done.stdout}{done.stderr}")
+
+
 def check_errors(checks, data, work):
     mlp, path = data / "mlp/model.onnx", work / "two.zexe"
     run_tool("zeroc", mlp, "--ranks=2", "--optimizer=sgd", "-o", path)
     for label, words, arguments in [
-            ("ranks", ["expected a program of one rank", "got 2 and 1"], [mlp, path]),
+            ("ranks", ["expected a program of one rank along data", "got 2 and 1"], [mlp, path]),
             ("random", ["Dropout", "draws random numbers"], [data / "mlp-dropout/model.onnx"]),
             ("bf16", ["expected parameters of float32, got BFLOAT16"],
              [data / "gpt2-tiny-bf16/model.onnx"]),
@@ -115,6 +141,7 @@ def main():
     check_small(checks, data, work)
     check_kept(checks, data, work)
     check_faults(checks, data, work)
+    check_divided(checks, data, work)
     check_errors(checks, data, work)
     checks.finish()
 

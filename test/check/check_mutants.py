@@ -12,6 +12,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+from check_matrix import shared_axes
 from executables import read_executable, read_section, write_executable
 from mutator import Mutator
 from zero_test import Checks, Graph, run_tool
@@ -30,6 +31,11 @@ PROGRAMS = [
       "--offload-optimizer=nvme"]),
     ("gpt2-tiny", ["--optimizer=adamw"],
      ["--ranks=4", "--zero-stage=3", "--shard-params=node", "--ranks-per-node=2"]),
+    ("gpt2-tiny", ["--optimizer=adamw"],
+     ["--mesh=data=2,tensor=2", "--zero-stage=3", "--checkpoint=layer"]),
+    ("llama-tiny", ["--optimizer=adamw"], ["--mesh=context=2", "--zero-stage=2"]),
+    ("mlp", ["--optimizer=adamw", "--tile-params-over=100KB", "--state-precision=8bit"],
+     ["--ranks=2", "--zero-stage=3"]),
 ]
 
 
@@ -41,7 +47,8 @@ class Original:
         self.graph = Graph(data, name, self.work)
         self.reference, self.path = self.work / "reference.zexe", self.work / "program.zexe"
         model = self.graph.folder / "model.onnx"
-        run_tool("zeroc", model, *common, "-o", self.reference)
+        axes = shared_axes(" ".join(flags))
+        run_tool("zeroc", model, *common, *axes.split(), "-o", self.reference)
         run_tool("zeroc", model, *common, *flags, "-o", self.path)
         self.result = self.run(self.path)
 

@@ -17,7 +17,7 @@ def make_parser():
     add = parser.add_argument
     add("model", metavar="MODEL.onnx", help="with its loss")
     add("reference", metavar="REFERENCE.zexe", nargs="?",
-        help="program of the model on one rank (default: compiled with --optimizer=sgd)")
+        help="program of the model on one rank along data (default: compiled with --optimizer=sgd)")
     add("--shrink", action="store_true", help="make the sizes of the model smaller first")
     add("--save", metavar="SMALL.onnx", help="--shrink: write the smaller model to this file")
     add("--directions", type=int, default=2, metavar="N",

@@ -167,7 +167,8 @@ def check_model(path, reference=None, *, shrinks=False, small=None, directions=2
     """Compares the loss and the gradients of a program with an evaluation of its model.
 
     path: of the ONNX model.
-    reference: path of its executable of one rank; compiled with SGD and `flags` if not given.
+    reference: path of its executable of one rank along data; compiled with SGD and `flags` if not
+        given.
     shrinks: whether the sizes of the model are made smaller first.
     small: path to write that model to.
 
@@ -183,9 +184,10 @@ def check_model(path, reference=None, *, shrinks=False, small=None, directions=2
             reference = Path(folder) / "reference.zexe"
             run_tool("zeroc", path, "--optimizer=sgd", "-o", reference, *flags, error=CompileError)
         program = load(reference)
-        if program.ranks != 1 or program.info["micro_batches"] != 1:
-            raise UnsupportedError(f"expected a program of one rank and one micro-batch, got "
-                                   f"{program.ranks} and {program.info['micro_batches']}")
+        if program.mesh.get("data", 1) != 1 or program.info["micro_batches"] != 1:
+            raise UnsupportedError(f"expected a program of one rank along data and one micro-batch, "
+                                   f"got {program.mesh.get('data', 1)} and "
+                                   f"{program.info['micro_batches']}")
         for _ in range(POINTS):
             try:
                 outcome = _compared(model, program, loss, directions, tolerance, random)

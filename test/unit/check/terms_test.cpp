@@ -45,6 +45,24 @@ TEST_F(TermsTest, SlicesOfSumsHaveTheTermOfTheWhole) {
   EXPECT_NE(terms.sum(kF32, kF32, 1, 4, {{a, 40, 0}, {b, 44, 0}}).term, whole.term);
 }
 
+TEST_F(TermsTest, SumsOverAxesAreOneInAnyOrder) {
+  auto over = [](Terms &terms, uint32_t axes, Slice operand, int64_t divisor = 1) {
+    return terms.over(kF32, kF32, divisor, {axes, 0}, 4, operand);
+  };
+  auto onRanks = [](Terms &terms) { return Slice{terms.leaf("x", 3), 8, 0}; };
+  const Slice x = onRanks(terms), y = onRanks(anyOrder);
+  EXPECT_NE(over(terms, 1, over(terms, 2, x)), over(terms, 3, x));
+  EXPECT_EQ(over(anyOrder, 1, over(anyOrder, 2, y)), over(anyOrder, 3, y));
+  EXPECT_EQ(over(anyOrder, 1, over(anyOrder, 2, y, 2), 3), over(anyOrder, 3, y, 6));
+  // The second sum over the same axis adds equal numbers.
+  EXPECT_NE(over(anyOrder, 1, over(anyOrder, 1, y)), over(anyOrder, 1, y));
+  const Slice half = anyOrder.scale(0.5f, y);
+  EXPECT_EQ(over(anyOrder, 1, half), anyOrder.scale(0.5f, over(anyOrder, 1, y)));
+  const Slice both = anyOrder.sum(kF32, kF32, 1, 4, {y, {b, 8, 0}});
+  EXPECT_EQ(over(anyOrder, 1, both),
+            anyOrder.sum(kF32, kF32, 1, 4, {over(anyOrder, 1, y), over(anyOrder, 1, {b, 8, 0})}));
+}
+
 TEST_F(TermsTest, SlicesOfElementwiseKernelsHaveTheTermOfTheWhole) {
   auto update = [&](int64_t element) {
     return terms.element(
