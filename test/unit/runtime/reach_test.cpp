@@ -219,8 +219,14 @@ TEST(Reach, NativeCodeLiesWhereItSays) {
       outside);
   change([](auto &t, auto &) { t.program.mutable_kernels(3)->set_workspace(1 << 20); },
          "its kernel reaches over 1048576 bytes of argument 2");
-  change([](auto &t, auto &) { t.program.mutable_kernels(3)->add_stored(proto::F32); },
-         "native code with types of its arguments");
+  change([](auto &t, auto &) { t.program.mutable_kernels(3)->add_stored(proto::DType(99)); },
+         "an argument of an unknown type");
+  change(
+      [](auto &t, auto &launch) {
+        for (int i = 0; i <= launch.args_size(); ++i)
+          t.program.mutable_kernels(3)->add_stored(proto::F32);
+      },
+      "wrong number of arguments for its kernel");
 }
 
 TEST(Reach, Renames) {
