@@ -140,4 +140,13 @@ double simulateStep(ModuleOp module, func::FuncOp step, const planning::Machine 
          player.play(Segment::MicroBatch, microBatches) + player.play(Segment::Epilogue, 1);
 }
 
+double simulatePackedStep(ModuleOp module, const Storage &storage, const planning::Machine &machine,
+                          int64_t threads) {
+  std::vector<int64_t> offsets;
+  for (size_t index = 0; index < storage.roots().size(); ++index)
+    offsets.push_back(rootOffset(storage.getStep(), storage, int64_t(index)));
+  const StepAddresses addresses(storage, offsets);
+  return simulateStep(module, storage.getStep(), machine, threads, &addresses);
+}
+
 } // namespace zero

@@ -375,6 +375,7 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) 
   for (ShapeModule &shape : shapes)
     if (shapes.size() > 1)
       addShape(*shape.module, shape.shape, summary);
+  addDrives(module, storages.front(), machine, options.phases.kernels.threadsPerRank, summary);
   printCertificate(summary, report);
   printDisk(summary, options, machine, report);
   PlanReport plan = collectReport(options, module, storages.front(), summary, decisions);

@@ -55,7 +55,8 @@ static planning::Machine toPlanning(const Machine &from) {
                   disk.mixed_bandwidth(),
                   disk.bus_bandwidth(),
                   disk.has_count() ? double(disk.count()) : 1,
-                  disk.bytes()};
+                  disk.bytes(),
+                  disk.endurance()};
   machine.price = from.price();
   const Machine::Host &host = from.host();
   machine.host = {host.memory_bytes(), host.memory_bandwidth(), host.native_flops()};

@@ -116,7 +116,7 @@ std::string ownBudgets(const PhaseOptions &options, StringRef) {
 std::string budget(const PhaseOptions &options, StringRef) {
   const phase::PlanOptions &plan = options.plan;
   const bool isLimited = plan.limitsMemory() || plan.activationBudget != 0 ||
-                         plan.hostBudget != 0 || plan.nvmeBudget != 0;
+                         plan.hostBudget != 0 || plan.nvmeBudget != 0 || plan.driveWrites != 0;
   return textIf(!isLimited, "no budget: expected --memory-budget, --ram-budget or another one");
 }
 

@@ -227,6 +227,8 @@ std::string PhaseOptions::set(StringRef name, StringRef value) {
   std::string expected;
   if (dynamic_cast<Option<ByteSize> *>(option))
     expected = ": expected " + std::string(planning::kByteSizeForm);
+  else if (dynamic_cast<Option<BytesPerDay> *>(option))
+    expected = ": expected " + std::string(planning::kBytesPerDayForm);
   return ("--" + name + ": bad value '" + value + "'" + expected).str();
 }
 

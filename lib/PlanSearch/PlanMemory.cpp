@@ -11,6 +11,7 @@
 #include "zero/Analysis/StepFunction.h"
 #include "zero/PlanSearch/Passes.h"
 #include "zero/Planning/ByteSize.h"
+#include "zero/Planning/DriveWear.h"
 #include "zero/Transforms/Plan.h"
 
 #include "mlir/IR/Remarks.h"
@@ -63,10 +64,11 @@ static void reportPlan(ModuleOp module, PlanSearch &search, const PlanChoice &ch
     elsewhere = ", " + std::to_string(host) + " bytes of host memory, busiest link " +
                 number(*llvm::max_element(cost.time.transfer)) + " s";
   if (cost.written > 0) // what a drive is rated by
-    elsewhere += ", " + planning::formatBytes(double(cost.written)) +
-                 " written to the disk by each rank in each step, " +
-                 planning::formatBytes(double(cost.written) / std::max(total, 1e-12) * 86400) +
-                 " a day";
+    elsewhere +=
+        ", " + planning::formatBytes(double(cost.written)) +
+        " written to the disk by each rank in each step, " +
+        planning::formatBytes(planning::DriveWear{0, double(cost.written), total}.writtenPerDay()) +
+        " a day";
   remark::passed(module.getLoc(), remark::RemarkOpts::name("chosen").category("plan"))
       << "plan: " + describe(choice) + ": " << remark::metric("bytes", cost.device.packed())
       << " bytes, " << remark::metric("seconds", number(total))

@@ -15,7 +15,8 @@ static Budget budgetOf(const PhaseOptions &options, const planning::Machine &mac
   const phase::PlanOptions &plan = options.plan;
   const uint64_t shared = options.sharedBudget(machine);
   return {shared ? shared : uint64_t(plan.memoryBudget.getValue()),
-          plan.activationBudget.getValue(), plan.hostBudget.getValue(), plan.nvmeBudget.getValue()};
+          plan.activationBudget.getValue(), plan.hostBudget.getValue(), plan.nvmeBudget.getValue(),
+          plan.driveWrites.getValue()};
 }
 
 PlanSearch::PlanSearch(ModuleOp module, const PhaseOptions &options,
@@ -123,8 +124,8 @@ bool PlanSearch::fits(PlanCost &cost, const Budget &budget) const {
   return within(cost.activations, budget.activations) &&
          within(leastMemory(cost.device.least(), cost.host.least()), budget.memory) &&
          within(cost.host.least(), budget.host) && within(cost.nvme.least(), budget.nvme) &&
-         fitsMemory(cost, int64_t(budget.memory)) && cost.host.fits(budget.host) &&
-         cost.nvme.fits(budget.nvme);
+         keepsWrites(cost, budget) && fitsMemory(cost, int64_t(budget.memory)) &&
+         cost.host.fits(budget.host) && cost.nvme.fits(budget.nvme);
 }
 
 /// Replaces the seconds of `plan`, which wait for operands only, by those of packed values.
@@ -233,9 +234,11 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
         continue;
       }
     }
-    packedOps += numOps;
     if (failed(simulatePacked(plan)))
       return failure();
+    if (!keepsWrites(*plan.cost, budget))
+      continue;
+    packedOps += numOps;
     if (const double now = weightedSecondsOf(plan); now < seconds) {
       seconds = now;
       best = &plan.choice;
@@ -259,9 +262,10 @@ FailureOr<const PlanChoice *> PlanSearch::findFitting(const Budget &budget) {
   Plan &plan = planOf(*fitting);
   if (failed(simulatePacked(plan)))
     return failure();
-  FailureOr<const PlanChoice *> faster =
-      findFirst(budget, weightedSeconds(*fitting), evaluated + kFasterPrograms);
-  return failed(faster) || *faster ? faster : fitting;
+  const bool keeps = keepsWrites(*plan.cost, budget);
+  const double seconds = keeps ? weightedSeconds(*fitting) : HUGE_VAL;
+  FailureOr<const PlanChoice *> faster = findFirst(budget, seconds, evaluated + kFasterPrograms);
+  return failed(faster) || *faster || !keeps ? faster : fitting;
 }
 
 /// Visits plans in order of their lower bounds. A plan is refined as long as its lower bound is the
@@ -312,7 +316,11 @@ FailureOr<const PlanChoice *> PlanSearch::findSmall(const Budget &budget, int64_
     } else if (!fits(*plan.cost, others)) {
       continue;
     } else if (isMemoryPacked(*plan.cost) && plan.leastBytes == memoryOf(*plan.cost)) {
-      return &plan.choice;
+      if (budget.dailyWrites && failed(simulatePacked(plan)))
+        return failure();
+      if (keepsWrites(*plan.cost, budget))
+        return &plan.choice;
+      continue;
     } else {
       plan.leastBytes = memoryOf(*plan.cost);
     }

@@ -21,8 +21,9 @@ namespace zero {
 struct Budget {
   uint64_t memory = 0; ///< of the device, or with --ram-budget of the device and the host together
   uint64_t activations = 0;
-  uint64_t host = 0; ///< of the host's memory
-  uint64_t nvme = 0; ///< of the disk
+  uint64_t host = 0;        ///< of the host's memory
+  uint64_t nvme = 0;        ///< of the disk
+  uint64_t dailyWrites = 0; ///< of the ranks of a node, to its drives in a day of steps
 };
 
 /// Whether `bytes` are within `limit`; 0: no limit.
@@ -63,6 +64,9 @@ public:
   /// plan.
   llvm::FailureOr<std::optional<int64_t>> findLeast(TierBytes PlanCost::*tier,
                                                     const Budget &others);
+  /// The fewest bytes that the ranks of a node write to its drives in a day under any plan within
+  /// `others`, or none if there is no such plan.
+  llvm::FailureOr<std::optional<double>> findLeastWrites(const Budget &others);
   /// The seconds of a step of `choice` as findFastest() compares them.
   double weightedSeconds(const PlanChoice *choice);
   /// The bytes of `cost` that the budget `memory` limits.
@@ -120,6 +124,8 @@ private:
   bool isMemoryPacked(const PlanCost &cost) const;
   bool fitsMemory(PlanCost &cost, int64_t most) const;
   bool fits(PlanCost &cost, const Budget &budget) const;
+  double dailyWrites(const PlanCost &cost) const;
+  bool keepsWrites(const PlanCost &cost, const Budget &budget) const;
   int64_t toFill() const { return int64_t(isShared ? given.memory : given.host); }
   int64_t excessOf(PlanCost &cost) const;
   llvm::LogicalResult list(Placement &placement);

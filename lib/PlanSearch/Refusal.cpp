@@ -267,6 +267,36 @@ static LogicalResult refuseTiers(ModuleOp module, PlanSearch &search, const Budg
   return error;
 }
 
+/// Reports that plans within the other budgets of `budget` write more to drives than it allows.
+/// Returns whether there is such a plan.
+static FailureOr<bool> refuseWrites(ModuleOp module, PlanSearch &search, const Budget &budget) {
+  Budget others = budget;
+  const uint64_t most = std::exchange(others.dailyWrites, 0);
+  if (!most)
+    return false;
+  FailureOr<std::optional<double>> least = search.findLeastWrites(others);
+  if (failed(least) || !*least)
+    return failed(least) ? FailureOr<bool>() : false;
+  const auto needed = uint64_t(std::ceil(**least));
+  emitError(module.getLoc()) << "--drive-writes=" << planning::formatByteFlag(most)
+                             << "/day: every plan that fits writes more to the drives of a node at "
+                                "its planned step time; the least rate with a plan is "
+                             << bytesText(int64_t(needed)) << " a day, --drive-writes="
+                             << planning::formatByteFlag(planning::roundUpLike(needed, most))
+                             << "/day";
+  return true;
+}
+
+/// Reports which budget besides that of memory no plan keeps.
+static LogicalResult refuseOthers(ModuleOp module, PlanSearch &search, Budget budget) {
+  budget.memory = 0;
+  FailureOr<bool> refused = refuseWrites(module, search, budget);
+  if (failed(refused) || *refused)
+    return failure();
+  return budget.activations ? refuseActivations(module, search, budget)
+                            : refuseTiers(module, search, budget);
+}
+
 /// Maximum bytes of a tile of a parameter, from flags or a planner; 0: parameters are not tiled.
 static uint64_t tileLimit(ModuleOp module, const PhaseOptions &options) {
   if (auto planned = module->getAttrOfType<IntegerAttr>(kTilesAttr))
@@ -303,6 +333,8 @@ static std::string otherLimits(ModuleOp module, const PhaseOptions &options, con
     limits.push_back("nothing on a disk");
   else if (budget.nvme)
     limits.push_back("--nvme-budget=" + planning::formatByteFlag(budget.nvme));
+  if (budget.dailyWrites)
+    limits.push_back("--drive-writes=" + planning::formatByteFlag(budget.dailyWrites) + "/day");
   if (const uint64_t tiles = tileLimit(module, options))
     limits.push_back("tiles of up to " + planning::formatBytes(double(tiles)));
   return limits.empty() ? "" : " with " + llvm::join(limits, " and ");
@@ -324,11 +356,11 @@ LogicalResult refuse(ModuleOp module, PlanSearch &search, const PlanChoice *know
                      const PhaseOptions &options, const Budget &budget,
                      const planning::Machine &machine) {
   FailureOr<const PlanChoice *> smallest = known;
-  if (!known && failed(smallest = search.findSmallest(budget)))
+  FailureOr<bool> refused = refuseWrites(module, search, budget);
+  if (failed(refused) || *refused || (!known && failed(smallest = search.findSmallest(budget))))
     return failure();
   if (!*smallest)
-    return budget.activations ? refuseActivations(module, search, budget)
-                              : refuseTiers(module, search, budget);
+    return refuseOthers(module, search, budget);
   const PlanCost &cost = search.costOf(*smallest);
   int64_t peak = search.memoryOf(search.costOf(*smallest));
   FailureOr<Evaluation> evaluation = confirm(module, **smallest, options, machine, search, peak);

@@ -68,6 +68,14 @@ std::optional<uint64_t> parseByteSize(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<uint64_t> parseBytesPerDay(std::string_view text) {
+  static constexpr std::string_view kDay = "/day";
+  text = trim(text);
+  if (text.size() < kDay.size() || !equalsAnyCase(text.substr(text.size() - kDay.size()), kDay))
+    return std::nullopt;
+  return parseByteSize(text.substr(0, text.size() - kDay.size()));
+}
+
 std::string formatBytes(double bytes, int digits) {
   static constexpr std::array<const char *, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
@@ -79,10 +87,12 @@ std::string formatBytes(double bytes, int digits) {
 }
 
 std::string formatByteFlag(uint64_t bytes) {
-  for (auto unit = kUnits.rbegin(); unit != kUnits.rend() && unit->name.size() > 1 && bytes; ++unit)
-    if (bytes % uint64_t(unit->bytes) == 0)
-      return std::to_string(bytes / uint64_t(unit->bytes)) + std::string(unit->name);
-  return std::to_string(bytes);
+  Unit best = {"", 1};
+  for (const Unit &unit : kUnits)
+    if (unit.name.size() > 1 && unit.bytes > best.bytes && bytes &&
+        bytes % uint64_t(unit.bytes) == 0)
+      best = unit;
+  return std::to_string(bytes / uint64_t(best.bytes)) + std::string(best.name);
 }
 
 uint64_t roundUpLike(uint64_t bytes, uint64_t like) {

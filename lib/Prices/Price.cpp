@@ -25,16 +25,6 @@ static int64_t tokensOf(func::FuncOp step, const PlanSummary &plan) {
   return 0;
 }
 
-/// Seconds of the step in which ops also wait for the bytes that they overwrite.
-static double simulate(ModuleOp module, const Storage &storage, const planning::Machine &machine,
-                       int64_t threads) {
-  std::vector<int64_t> offsets;
-  for (size_t index = 0; index < storage.roots().size(); ++index)
-    offsets.push_back(rootOffset(storage.getStep(), storage, int64_t(index)));
-  const StepAddresses addresses(storage, offsets);
-  return simulateStep(module, storage.getStep(), machine, threads, &addresses);
-}
-
 Price priceOf(ModuleOp module, const planning::Machine &machine, int64_t threads) {
   const Storage storage(module);
   const PlanSummary plan = summarisePlan(module, storage);
@@ -44,7 +34,7 @@ Price priceOf(ModuleOp module, const planning::Machine &machine, int64_t threads
     price.bytes[size_t(other.tier)] = other.arena;
   price.parameters = plan.parameters;
   price.trained = plan.trained;
-  price.seconds = simulate(module, storage, machine, threads);
+  price.seconds = simulatePackedStep(module, storage, machine, threads);
   price.tokens = tokensOf(storage.getStep(), plan);
   price.written = plan.movedOver(planning::Link::DiskWrite) * plan.ranks * plan.tensorRanks;
   return price;

@@ -176,6 +176,9 @@ static void printTransfers(const PlanSummary &plan, llvm::raw_ostream &os) {
        << " back\n";
   if (read || written)
     os << "each rank reads " << read << " bytes per step from nvme and writes " << written << "\n";
+  if (plan.drives && written)
+    os << "drives of a node: " << planning::wearText(*plan.drives) << " at "
+       << llvm::format("%.4g", plan.drives->seconds) << " s a step, simulated\n";
 }
 
 /// Prints nothing for GPUs.

@@ -314,6 +314,16 @@ static void countProducts(ModuleOp module, func::FuncOp step, PlanSummary &plan)
   }
 }
 
+void addDrives(ModuleOp module, const Storage &storage, const planning::Machine &machine,
+               int64_t threads, PlanSummary &plan) {
+  using planning::Link;
+  const int64_t read = plan.movedOver(Link::DiskRead), written = plan.movedOver(Link::DiskWrite);
+  if (read || written)
+    plan.drives = planning::nodeDriveWear(machine, double(read), double(written),
+                                          plan.ranks * plan.tensorRanks,
+                                          simulatePackedStep(module, storage, machine, threads));
+}
+
 PlanSummary summarisePlan(ModuleOp module, const Storage &storage) {
   PlanSummary plan;
   plan.stage = module->getAttrOfType<IntegerAttr>(kStageAttr).getInt();

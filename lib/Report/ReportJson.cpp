@@ -66,6 +66,16 @@ static void writeTransfers(llvm::json::OStream &json, const PlanSummary &plan) {
   json.attribute("nvme_written", plan.movedOver(Link::DiskWrite));
 }
 
+/// What is 0 is not known.
+static void writeDrives(llvm::json::OStream &json, const planning::DriveWear &wear) {
+  json.attribute("read_per_step", wear.read);
+  json.attribute("written_per_step", wear.written);
+  json.attribute("step_seconds", wear.seconds);
+  json.attribute("written_per_day", wear.writtenPerDay());
+  json.attribute("endurance", wear.endurance);
+  json.attribute("years", wear.years());
+}
+
 static void writeAxisVolume(llvm::json::OStream &json, StringRef name,
                             const std::optional<AxisVolume> &volume) {
   if (!volume)
@@ -212,6 +222,8 @@ static void writeOtherTiers(llvm::json::OStream &json, const PlanReport &report)
       });
   });
   json.attributeObject("moved", [&] { writeTransfers(json, report.summary); });
+  if (const auto &drives = report.summary.drives)
+    json.attributeObject("drives", [&] { writeDrives(json, *drives); });
 }
 
 static void writeDecisions(llvm::json::OStream &json, ArrayRef<DecisionLog::Entry> decisions) {

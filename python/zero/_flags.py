@@ -177,6 +177,10 @@ FLAGS = {
         "dora", "switch", "",
         "also train the magnitudes of adapted weights: one number for each output, to which their"
         " norm is scaled (DoRA)"),
+    "drive_writes": Flag(
+        "drive-writes", "text", "bytes/day",
+        "maximum bytes that the ranks of a node write to its drives in a day of steps of the "
+        "planned time, as in 2TB/day (0: no limit)"),
     "ema": Flag(
         "ema", "text", "DECAY|mean",
         "keep an average of each trained parameter over updates: exponential with this decay, or "
@@ -579,6 +583,7 @@ class Flags(TypedDict, total=False):
     disk_read: Union[int, str]
     disk_write: Union[int, str]
     dora: bool
+    drive_writes: _Path
     ema: _Path
     ema_every: int
     ema_start: int

@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_RUN_RESULTS_H
 
 #include "tools/profiling/profile.h"
+#include "zero/Planning/DriveWear.h"
 #include "zero_rt/evaluation.h"
 
 #include <optional>
@@ -20,9 +21,7 @@ struct Evaluation {
 /// What a run does to its drive. Bytes are those of all ranks.
 struct DriveUse {
   uint64_t read = 0, written = 0; ///< blocks: initial values, steps, evaluations, checkpoints
-  uint64_t perStep = 0;           ///< written, as planned
-  double perDay = 0;              ///< written by one step after the other; 0 without a step
-  uint64_t endurance = 0;         ///< rated endurance in bytes (TBW); 0: not given
+  planning::DriveWear wear;       ///< bytes of a step as planned, at the measured time of one
 };
 
 /// Bytes that a process needs in the memory of its machine.

@@ -43,7 +43,6 @@ std::string measuredText(const Executable &executable, const Results &results) {
 
 DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,
                   uint64_t endurance) {
-  constexpr double kDay = 24 * 60 * 60;
   const zero_rt_program_info info = infoOf(executable);
   DriveUse drive;
   zero_rt_nvme_info nvme;
@@ -51,40 +50,33 @@ DriveUse driveUse(const Executable &executable, const Session &session, const Re
     return drive;
   drive.read = nvme.read;
   drive.written = nvme.written;
-  drive.perStep = uint64_t(info.ranks) * info.nvme_written;
-  drive.endurance = endurance;
-  if (const double seconds = results.secondsPerStep(); seconds > 0)
-    drive.perDay = double(drive.perStep) * kDay / seconds;
+  const auto ranks = double(info.ranks);
+  drive.wear = {ranks * double(info.nvme_read), ranks * double(info.nvme_written),
+                results.secondsPerStep(), double(endurance)};
   return drive;
 }
 
 std::string driveText(const DriveUse &drive) {
   std::string text = format("nvme in this run, all ranks: %s read, %s written",
                             bytesText(drive.read).c_str(), bytesText(drive.written).c_str());
-  if (drive.endurance > 0)
-    text += format(", %.2g %% of an endurance of %g TB",
-                   100.0 * double(drive.written) / double(drive.endurance),
-                   double(drive.endurance) / 1e12);
-  if (drive.perDay <= 0)
-    return text;
-  text += format("; %s a step is %s a day", bytesText(drive.perStep).c_str(),
-                 bytesText(static_cast<uint64_t>(drive.perDay)).c_str());
-  if (drive.endurance > 0)
-    text += format(", which uses up the endurance in %.3g days",
-                   double(drive.endurance) / drive.perDay);
-  return text;
+  if (const double endurance = drive.wear.endurance; endurance > 0)
+    text += format(", %.2g %% of an endurance of %g TB", 100.0 * double(drive.written) / endurance,
+                   endurance / 1e12);
+  return drive.wear.writtenPerDay() > 0 ? text + "; " + planning::wearText(drive.wear) : text;
 }
 
 void writeDrive(JsonWriter &json, const DriveUse &drive) {
+  const planning::DriveWear &wear = drive.wear;
   json.object([&] {
     json.member("read", drive.read);
     json.member("written", drive.written);
-    json.member("written_per_step", drive.perStep);
-    json.member("written_per_day", drive.perDay);
-    if (drive.endurance == 0)
+    json.member("written_per_step", uint64_t(wear.written));
+    json.member("written_per_day", wear.writtenPerDay());
+    if (wear.endurance == 0)
       return;
-    json.member("endurance", drive.endurance);
-    json.member("endurance_share", double(drive.written) / double(drive.endurance));
+    json.member("endurance", uint64_t(wear.endurance));
+    json.member("endurance_share", double(drive.written) / wear.endurance);
+    json.member("years", wear.years());
   });
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/support/status.h"
 #include "tools/profiling/profile_text.h"
 #include "zero/Planning/ByteSize.h"
+#include "zero/Planning/DriveWear.h"
 
 using namespace zero::rt;
 using namespace zero::planning;
@@ -75,6 +76,33 @@ static std::string lanesText(const Timeline &timeline) {
   return text;
 }
 
+/// What the step reads from and writes to the drives of a node; none: it uses none.
+static std::optional<DriveWear> drivesOf(const Subject &subject, const Timeline &timeline) {
+  const auto bytes = [&](zero_rt_lane lane) { return double(timeline.lanes[lane].bytes); };
+  const double read = bytes(ZERO_RT_NVME_READ), written = bytes(ZERO_RT_NVME_WRITE);
+  if (read + written == 0)
+    return std::nullopt;
+  return nodeDriveWear(subject.machine, read, written, int64_t(subject.program.ranks()),
+                       timeline.seconds);
+}
+
+/// Prints nothing where nothing is written.
+static std::string drivesText(const Subject &subject, const Timeline &timeline) {
+  const std::optional<DriveWear> drives = drivesOf(subject, timeline);
+  return drives && drives->written > 0 ? "drives of a node: " + wearText(*drives) + "\n" : "";
+}
+
+/// What is 0 is not known.
+static void writeDrives(JsonWriter &json, const DriveWear &wear) {
+  json.object([&] {
+    json.member("read_per_step", wear.read);
+    json.member("written_per_step", wear.written);
+    json.member("written_per_day", wear.writtenPerDay());
+    json.member("endurance", wear.endurance);
+    json.member("years", wear.years());
+  });
+}
+
 /// "8 ranks", or "4 x 2 ranks (data x tensor)".
 static std::string ranksText(const proto::Program &program) {
   if (program.mesh_size() < 2)
@@ -99,7 +127,7 @@ std::string reportText(const Subject &subject, const Replay &replay) {
   text += mismatchText(subject) + diskText(subject, replay);
   text += format("step: %.4g ms\n", replay.timeline.seconds * 1e3);
   text += memoryText(subject);
-  text += lanesText(replay.timeline);
+  text += lanesText(replay.timeline) + drivesText(subject, replay.timeline);
   text += explanationText(explain(program, subject.machine, replay), replay.timeline.seconds);
   if (!subject.whatIfs.empty())
     text += "\n" + rowsText(whatIfRows(subject.whatIfs, replay.timeline.seconds));
@@ -141,6 +169,8 @@ std::string reportJson(const Subject &subject, const Replay &replay) {
         json.member("seconds", replay.timeline.seconds);
         json.member("peak_bytes", memory ? memory->peak() : 0);
         writeLanes(json, replay.timeline);
+        if (const auto drives = drivesOf(subject, replay.timeline))
+          writeDrives(json.key("drives"), *drives);
         json.member("stalled", replay.timeline.stalled);
         writeExplanation(json.key("explanation"), explain(program, subject.machine, replay));
         if (!subject.whatIfs.empty())

@@ -264,8 +264,9 @@ void Checker::checkTiers() {
       expectPlan(tier->ArgStr);
   if (isGiven("host-budget") && !offload.any())
     fail(keyOf("host-budget") + ": expected one of --offload-... with a tier other than device");
-  if (isGiven("nvme-budget") && !offload.mayUse(Tier::Nvme))
-    fail(keyOf("nvme-budget") + ": expected one of --offload-... with nvme or auto");
+  for (const StringRef flag : {"nvme-budget", "drive-writes"})
+    if (isGiven(flag) && !offload.mayUse(Tier::Nvme))
+      fail(keyOf(flag) + ": expected one of --offload-... with nvme or auto");
   if (!offload.params.is(Tier::Device) && phases.place.stage != 3 &&
       !(isAuto && offload.params.isAuto()))
     refuse("offload-params", "--zero-stage=3 with it: offloaded parameters are sharded over ranks",

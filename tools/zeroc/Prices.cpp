@@ -40,6 +40,7 @@ static constexpr std::pair<StringLiteral, StringLiteral> kRefused[] = {
     {"ram-budget", "says what fits instead"},
     {"host-budget", "says what fits instead"},
     {"nvme-budget", "says what fits instead"},
+    {"drive-writes", "says what is written instead"},
     {"activation-budget", "says what fits instead"},
 };
 

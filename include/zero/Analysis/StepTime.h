@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace zero {
 
@@ -33,6 +34,10 @@ struct StepTime {
   double least() const {
     const double own = overlaps ? std::max(compute, collective) : compute + collective;
     return std::max({own, host, *std::max_element(transfer.begin(), transfer.end())});
+  }
+  /// An upper bound of `seconds`, whatever ops wait for: lanes do not overlap.
+  double most() const {
+    return std::accumulate(transfer.begin(), transfer.end(), compute + collective + host);
   }
 };
 
@@ -105,6 +110,10 @@ private:
 double simulateStep(mlir::ModuleOp module, mlir::func::FuncOp step,
                     const planning::Machine &machine, int64_t threads,
                     const StepAddresses *addresses = nullptr);
+
+/// The same of a packed step, of which `storage` is the analysis, with its addresses.
+double simulatePackedStep(mlir::ModuleOp module, const Storage &storage,
+                          const planning::Machine &machine, int64_t threads);
 
 } // namespace zero
 

@@ -18,6 +18,11 @@ inline constexpr std::string_view kByteSizeForm =
 /// is truncated. Nothing if the text is not a number, has another unit, or exceeds 2^63 bytes.
 std::optional<uint64_t> parseByteSize(std::string_view text);
 
+inline constexpr std::string_view kBytesPerDayForm = "bytes a day, for example 2TB/day";
+
+/// Parses "2TB/day": what parseByteSize() reads, and "/day" in upper or lower case.
+std::optional<uint64_t> parseBytesPerDay(std::string_view text);
+
 /// "327.40 MiB": `digits` digits after the point, whole bytes below 1024.
 std::string formatBytes(double bytes, int digits = 2);
 

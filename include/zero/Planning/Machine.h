@@ -50,6 +50,7 @@ struct Disk {
   double bus = 0;             ///< of all drives together; 0: no limit
   double count = 1;           ///< of drives
   double bytes = 0;           ///< of each drive; 0: not known
+  double endurance = 0;       ///< bytes that may be written to each drive; 0: not known
 };
 
 /// What is beside the devices of a node; see machine.proto.

@@ -6,7 +6,7 @@
 #define ZERO_REPORT_PLANSUMMARY_H
 
 #include "zero/Analysis/Storage.h"
-#include "zero/Planning/Machine.h"
+#include "zero/Planning/DriveWear.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -129,6 +129,9 @@ struct PlanSummary : ArenaSummary {
   int64_t processArenas = 0, processBeside = 0;
   /// Bytes that a rank transfers between tiers in a step, by planning::Link.
   std::array<int64_t, planning::kNumLinks> moved = {};
+  /// The drives of a node of the planned machine, at the simulated time of a step; none: nothing
+  /// is read or written there.
+  std::optional<planning::DriveWear> drives;
 
   double stateBytes = 0;      ///< model state of a rank by the ZeRO formula, before padding
   double paperStateBytes = 0; ///< the same in the paper's 16 bits with Adam
@@ -150,6 +153,11 @@ struct PlanSummary : ArenaSummary {
 
 /// Summarizes a packed module; `storage` is the analysis of its step.
 PlanSummary summarisePlan(mlir::ModuleOp module, const Storage &storage);
+
+/// Adds what the drives of `machine` read and write in a step of a packed module, if it uses them.
+/// `threads`: of each rank.
+void addDrives(mlir::ModuleOp module, const Storage &storage, const planning::Machine &machine,
+               int64_t threads, PlanSummary &plan);
 
 /// Adds the packed program for another shape, or `plan`'s own one, to those of `plan`.
 void addShape(mlir::ModuleOp module, llvm::StringRef shape, PlanSummary &plan);

@@ -25,6 +25,23 @@ TEST(ByteSize, RefusesTheRest) {
     EXPECT_EQ(parseByteSize(text), std::nullopt) << text;
 }
 
+TEST(ByteSize, UnderstandsBytesOfADay) {
+  EXPECT_EQ(parseBytesPerDay("2TB/day"), 2000000000000u);
+  EXPECT_EQ(parseBytesPerDay(" 1.5 GiB/Day "), 3u << 29);
+  EXPECT_EQ(parseBytesPerDay("512/day"), 512u);
+  for (const char *text : {"", "/day", "2TB", "2TB/hour", "2TB/day/day", "2 parsecs/day", "-1/day"})
+    EXPECT_EQ(parseBytesPerDay(text), std::nullopt) << text;
+}
+
+TEST(ByteSize, IsWrittenForFlags) {
+  EXPECT_EQ(formatByteFlag(0), "0");
+  EXPECT_EQ(formatByteFlag(5666400769), "5666400769");
+  EXPECT_EQ(formatByteFlag(700ull << 20), "700MiB");
+  EXPECT_EQ(formatByteFlag(60'000'000), "60MB");
+  EXPECT_EQ(formatByteFlag(2'000'000'000'000), "2TB"); // whole KiB, too
+  EXPECT_EQ(formatByteFlag(32'000'000'000), "32GB");
+}
+
 TEST(ByteSize, IsWrittenForPeople) {
   EXPECT_EQ(formatBytes(0), "0 B");
   EXPECT_EQ(formatBytes(1023), "1023 B");

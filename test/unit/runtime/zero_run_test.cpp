@@ -218,7 +218,9 @@ TEST_F(ZeroRun, TellsOfWear) {
   EXPECT_NE(output.find("11.6 MiB written, 1.2 % of an endurance of 0.001 TB; 2.3 MiB a step is "),
             std::string::npos)
       << output;
-  EXPECT_NE(output.find(" a day, which uses up the endurance in "), std::string::npos) << output;
+  EXPECT_NE(output.find(" TB a day, which uses up the endurance of 0.001 TB in "),
+            std::string::npos)
+      << output;
   EXPECT_NE(contents("r.json").find(", \"endurance\": 1000000000, \"endurance_share\": 0.012"),
             std::string::npos)
       << contents("r.json");

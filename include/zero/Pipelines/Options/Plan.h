@@ -165,6 +165,14 @@ struct PlanOptions : Group {
       parent, "nvme-budget", always().atLeastOne().orElse("0: no limit"),
       llvm::cl::desc("maximum bytes of the disk per rank for offloaded values"),
       llvm::cl::init(ByteSize{0})};
+  Option<BytesPerDay> driveWrites{
+      parent,
+      "drive-writes",
+      always().atLeastOne().orElse("0: no limit"),
+      llvm::cl::desc("maximum bytes that the ranks of a node write to its drives in a day of steps "
+                     "of the planned time, as in 2TB/day"),
+      llvm::cl::init(BytesPerDay{0}),
+      llvm::cl::value_desc("bytes/day")};
   ListOption<std::string> allowPrecision{
       parent, "allow-precision",
       appliesIf(needs::training, needs::budget).checked(valid::allowPrecision),
@@ -226,7 +234,7 @@ struct PlanOptions : Group {
   /// Whether a planner has to choose a plan.
   bool isPlanned() const {
     return limitsMemory() || activationBudget.getValue() != 0 || hostBudget.getValue() != 0 ||
-           nvmeBudget.getValue() != 0 || isAuto();
+           nvmeBudget.getValue() != 0 || driveWrites.getValue() != 0 || isAuto();
   }
 };
 
