@@ -111,10 +111,11 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
       {"lr-cycles", step.lrCycles.text()},
       {"decay-steps", step.decaySteps.text()},
       {"decay-form", step.decayForm.text()},
-      {"lr-points", join(step.lrPoints)},
-      {"ema", step.ema},
-      {"ema-every", step.emaEvery.text()},
-      {"ema-start", step.emaStart.text()}};
+      {"lr-points", join(step.lrPoints)}};
+  if (!step.ema.empty())
+    settings.insert(settings.end(), {{"ema", step.ema},
+                                     {"ema-every", step.emaEvery.text()},
+                                     {"ema-start", step.emaStart.text()}});
   if (!adapters.targets.empty())
     llvm::append_range(settings, adapters.settings());
   return settings;
