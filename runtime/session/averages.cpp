@@ -9,7 +9,6 @@
 
 #include "runtime/session/averages.h"
 
-#include "runtime/format/coded_parameter.h"
 #include "runtime/support/floats.h"
 
 #include <cstring>
@@ -117,7 +116,7 @@ static Status exchangeParts(const LoadedProgram &program, Rank &rank,
   for (const proto::Tensor &tensor : tables.tensors()) {
     if (!tensor.average())
       continue;
-    const proto::Tensor &parameter = parameterOf(tables, tensor.of());
+    const proto::Tensor &parameter = *program.parameters.at(tensor.of());
     const std::vector<Block> averages = blocksOf(tables, tensor);
     const std::vector<Block> values = blocksOf(tables, program.valueOf(parameter));
     const std::vector<Block> parameters = blocksOf(tables, parameter);
@@ -150,7 +149,7 @@ static Status gather(const Mesh &mesh, Device &device, Rank &rank, const Gathere
 /// Whether the values of `parameter` can be exchanged with those of `average`.
 static Status checkPair(const LoadedProgram &program, const proto::Tensor &average) {
   const proto::Program &tables = program.tables();
-  const proto::Tensor &parameter = parameterOf(tables, average.of());
+  const proto::Tensor &parameter = *program.parameters.at(average.of());
   const proto::Tensor &value = program.valueOf(parameter);
   if (value.dtype() != proto::F32)
     return fail(ZERO_RT_UNSUPPORTED,
