@@ -1,5 +1,7 @@
 """Simulated steps are roughly as long as measured ones, on any machine and beside other programs.
 
+Other programs may slow the calibration or the steps of a round, so that one round of several counts.
+
 usage: check_configurations.py JSON
 """
 
@@ -12,9 +14,8 @@ APART = 3
 
 def main():
     for name, rounds in json.loads(Path(sys.argv[1]).read_text()).items():
-        for simulated, measured in rounds:
-            if not 1 / APART < simulated / measured < APART:
-                sys.exit(f"{name}: {simulated} s simulated, {measured} s measured")
+        if not any(1 / APART < simulated / measured < APART for simulated, measured in rounds):
+            sys.exit(f"{name}: simulated and measured seconds of each round: {rounds}")
 
 
 if __name__ == "__main__":
