@@ -8,7 +8,7 @@
 
 namespace zero::check {
 
-static constexpr uint32_t kVersion = 12;
+static constexpr uint32_t kVersion = 13;
 
 namespace {
 struct Section {

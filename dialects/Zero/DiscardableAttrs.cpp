@@ -138,6 +138,7 @@ const Known kKnown[] = {
     {kDirectionAttr, OnBody, kList, "a list"},
     {kTensorStepAttr, OnBody, kList, "a list"},
     {kOverRanksAttr, OnBody, kUnit, "no value"},
+    {kDelayedAttr, OnBody, kUnit, "no value"},
     {kReplicatedAttr, OnBody, kIntegers, "integers"},
     {kOffsetsAttr, OnBody | OnState, kIntegers, "integers"},
     // On loops of a kernel while it is compiled, from one pass of lib/Codegen to the next.

@@ -39,6 +39,10 @@ inline constexpr llvm::StringLiteral kWholeAttr = "zero.whole";
 /// slice of its owner does.
 inline constexpr llvm::StringLiteral kSliceAttr = "zero.slice";
 
+/// On an op of an update that zero-delay-updates moved to the begin of the next step: it finishes
+/// the step before, so other ops read state as it leaves it.
+inline constexpr llvm::StringLiteral kDelayedAttr = "zero.delayed";
+
 } // namespace zero
 
 #endif // DIALECTS_ZERO_UPDATEATTRS_H

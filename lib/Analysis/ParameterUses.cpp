@@ -3,6 +3,7 @@
 #include "zero/Analysis/ParameterUses.h"
 
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 
@@ -38,7 +39,8 @@ llvm::MapVector<StringAttr, ParameterUse> findParameterUses(func::FuncOp step) {
     if (isReshape(&op))
       continue;
     // The epilogue reads only the rank's slice of a parameter, but returns all of it.
-    if (isIn(&op, Segment::Epilogue) && !op.hasTrait<OpTrait::IsTerminator>())
+    if (op.hasAttr(kDelayedAttr) ||
+        (isIn(&op, Segment::Epilogue) && !op.hasTrait<OpTrait::IsTerminator>()))
       continue;
     for (Value operand : op.getOperands()) {
       auto read = throughReshapes(operand).getDefiningOp<ReadOp>();

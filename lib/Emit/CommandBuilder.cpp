@@ -5,6 +5,7 @@
 #include "dialects/Zero/EmittedAttrs.h"
 #include "dialects/Zero/EvaluationAttrs.h"
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/ParameterUses.h"
 #include "zero/Analysis/StepFunction.h"
 
@@ -123,6 +124,7 @@ proto::Command *CommandBuilder::add(Operation *op, proto::Lane lane) {
   command->set_lane(lane);
   command->set_forward(forward.contains(op));
   command->set_recomputed(op->hasAttr(kRecomputeAttr));
+  command->set_delayed(op->hasAttr(kDelayedAttr));
   command->set_when(whenOf(op));
   if (Value condition = conditionOf(op))
     command->set_predicate(predicate(condition));
@@ -326,6 +328,7 @@ void CommandBuilder::renameState(WriteOp write) {
     made->mutable_place()->set_start(values.startOf(write.getValue()));
   made->set_strict(true);
   made->set_when(whenOf(write));
+  made->set_delayed(write->hasAttr(kDelayedAttr));
   if (write.getCondition())
     made->set_predicate(predicate(write.getCondition()));
 }

@@ -349,19 +349,32 @@ private:
     return {};
   }
 
+  /// What a step keeps for a delayed update, which reads it as `gradient`; null if that is a part
+  /// of what the epilogue makes.
+  Value keptGradient(Value gradient) {
+    auto read = throughViews(gradient).getDefiningOp<ReadOp>();
+    for (auto write : step.getBody().getOps<WriteOp>())
+      if (write.getSymbolAttr() == read.getSymbolAttr() && isIn(write, Segment::Epilogue))
+        return throughReshapes(gradient) == read ? write.getValue() : Value();
+    return gradient;
+  }
+
   /// The gradient that `update` reads, at its place between the micro-batches and the epilogue;
   /// null if the update does not wait for that.
-  static Value gradientOf(LaunchOp update) {
-    if (!isIn(update, Segment::Epilogue))
-      return {};
+  Value gradientOf(LaunchOp update) {
     Value gradient = update.getInputs()[*update.getGradient()];
-    while (true) {
+    if (update->hasAttr(kDelayedAttr))
+      gradient = keptGradient(gradient);
+    else if (!isIn(update, Segment::Epilogue))
+      return {};
+    while (gradient) {
       Operation *producer = throughReshapes(gradient).getDefiningOp();
       const bool isCopy = producer && (isa<TransferOp>(producer) || gathers(producer));
       if (!(isCopy || isa_and_nonnull<MemberOp>(producer)) || !isIn(producer, Segment::Epilogue))
         return gradient;
       gradient = producer->getOperand(0);
     }
+    return {};
   }
 
   /// The summed gradients are at the places where the updates read them.

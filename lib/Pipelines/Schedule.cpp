@@ -38,6 +38,12 @@ void zero::addTransfers(OpPassManager &pm, const PhaseOptions &options,
   budgets.host = int64_t(options.plan.hostBudget.getValue().bytes);
   budgets.both = int64_t(options.sharedBudget(machine));
   budgets.prefetch = prefetchBytes(options, machine);
+  pm.addPass(createShareFetches(budgets));
+  if (options.offload.delayUpdates) {
+    DelayUpdatesOptions delay;
+    delay.quiet = isTrial;
+    pm.addPass(createDelayUpdates(delay));
+  }
   pm.addPass(createScheduleTransfers(machine, budgets));
 }
 

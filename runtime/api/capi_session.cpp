@@ -96,14 +96,17 @@ zero_rt_status zero_rt_session_read_output_range(zero_rt_session *session, const
 zero_rt_status zero_rt_session_read_tensor(zero_rt_session *session, const char *name,
                                            void *destination, size_t bytes) {
   return guard([&] {
+    ZERO_RT_TRY(session->session->finishStepForReader());
     return session->session->getWeights().read(name, ValueRange::whole(bytes), destination);
   });
 }
 
 zero_rt_status zero_rt_session_read_tensor_range(zero_rt_session *session, const char *name,
                                                  uint64_t offset, void *destination, size_t bytes) {
-  return guard(
-      [&] { return session->session->getWeights().read(name, {offset, bytes}, destination); });
+  return guard([&] {
+    ZERO_RT_TRY(session->session->finishStepForReader());
+    return session->session->getWeights().read(name, {offset, bytes}, destination);
+  });
 }
 
 zero_rt_status zero_rt_session_read_gradient(zero_rt_session *session, const char *parameter,
@@ -132,7 +135,10 @@ int zero_rt_executable_has_averages(const zero_rt_executable *executable) {
 }
 
 zero_rt_status zero_rt_session_use_averages(zero_rt_session *session, int use) {
-  return guard([&] { return session->session->getAverages().use(use != 0); });
+  return guard([&] {
+    ZERO_RT_TRY(session->session->finishStep());
+    return session->session->getAverages().use(use != 0);
+  });
 }
 
 /// Does `body` to `session`, whose parameters must have their own values.
@@ -140,6 +146,7 @@ template <typename Body>
 static zero_rt_status guardOwnValues(zero_rt_session *session, const char *what, Body body) {
   return guard([&]() -> Status {
     ZERO_RT_TRY(session->session->getAverages().checkUnused(what));
+    ZERO_RT_TRY(session->session->finishStep());
     return body(*session->session);
   });
 }
@@ -162,7 +169,10 @@ zero_rt_status zero_rt_session_load_arrays(zero_rt_session *session, const zero_
 }
 
 zero_rt_status zero_rt_session_save(zero_rt_session *session, const char *path) {
-  return guard([&] { return session->session->getWeights().save(path); });
+  return guard([&] {
+    ZERO_RT_TRY(session->session->finishStepForReader());
+    return session->session->getWeights().save(path);
+  });
 }
 
 zero_rt_status zero_rt_session_save_gradients(zero_rt_session *session, const char *path) {

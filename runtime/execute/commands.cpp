@@ -37,8 +37,9 @@ public:
       : mesh(mesh), rank(rank), bases(bases), nextCheck(firstCheck) {}
 
   Command resolve(const proto::Command &command) {
-    return {resolveBody(command),    command.when(),    command.predicate(),
-            command.label().c_str(), command.forward(), {uint32_t(command.lane()), {}}};
+    return {resolveBody(command),          command.when(),    command.predicate(),
+            command.label().c_str(),       command.forward(), command.delayed(),
+            {uint32_t(command.lane()), {}}};
   }
 
 private:

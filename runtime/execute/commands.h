@@ -73,8 +73,8 @@ struct Command {
   proto::Command::When when;
   uint32_t predicate; ///< 0: always; else 1 + its index
   const char *label;
-  bool forward;     ///< an evaluation runs it
-  Order order = {}; ///< beyond its lane: of a device with lanes, see numberSignals()
+  bool forward, delayed; ///< see runsIn()
+  Order order = {};      ///< beyond its lane: of a device with lanes, see numberSignals()
   std::vector<uint32_t> settles = {}; ///< predicates that it may write
 };
 

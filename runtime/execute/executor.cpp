@@ -19,7 +19,9 @@ Status Executor::open(Device &device, const ExecutorOptions &options) {
   for (const CommandSegment &segment : segments)
     for (const Command &command : segment.commands)
       if (const auto *disk = std::get_if<DiskCommand>(&command.body); disk && disk->writes)
-        (command.forward ? evaluationWrites : stepWrites) = true;
+        for (Mode mode : {Mode::Step, Mode::FirstStep, Mode::Evaluation, Mode::Finish})
+          if (runsIn(mode, command.forward, command.delayed))
+            writing.insert(mode);
   return queue.hasLanes() ? openDeviceLanes(device, options) : openLanes(device, options, 0);
 }
 
@@ -66,7 +68,7 @@ Status Executor::openLanes(Device &device, const ExecutorOptions &options, uint3
 }
 
 Status Executor::run(const StepRequest &request) {
-  observers.begin(request.step, request.evaluate);
+  observers.begin(request.step, request.mode);
   ZERO_RT_TRY(runStep(request));
   observers.endStep();
   return {};
@@ -94,13 +96,13 @@ LaneUse Executor::useSoFar() const {
 /// then is not usable.
 Status Executor::runStep(const StepRequest &request) {
   const LaneUse before = useSoFar();
-  const bool writesFile = evaluationWrites || (stepWrites && !request.evaluate);
+  const bool writesFile = writing.contains(request.mode);
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().beginStep());
-  ZERO_RT_TRY(runSegments(request));
+  ZERO_RT_TRY(request.mode == Mode::Finish ? finishStep(request) : runSegments(request));
   if (writesFile)
     ZERO_RT_TRY(memory.getFile().endStep());
-  if (!request.evaluate)
+  if (request.mode != Mode::Evaluation)
     allSteps += lastStep = useSoFar() - before;
   return {};
 }
@@ -123,7 +125,24 @@ Status Executor::runSegments(const StepRequest &request) {
     ZERO_RT_TRY(finishMicroBatches(request));
   ZERO_RT_TRY(observers.atEnd());
   ZERO_RT_TRY(data.finishStep());
-  return request.evaluate || request.allowNan ? Status() : checkGradients();
+  return !isTraining(request.mode) || request.allowNan ? Status() : checkGradients();
+}
+
+/// Runs the delayed commands alone, which belong to the first micro-batch.
+Status Executor::finishStep(const StepRequest &request) {
+  collectives = 0;
+  gradientChecks.clear();
+  for (const CommandSegment &segment : segments)
+    if (segment.kind == proto::Segment::MICRO_BATCH) {
+      ZERO_RT_TRY(queue.meet());
+      std::fill(known.begin(), known.end(), false);
+      ZERO_RT_TRY(runIteration(segment, /*iteration=*/0, request));
+    }
+  ZERO_RT_TRY(observers.atEnd());
+  ZERO_RT_TRY(queue.meet());
+  ZERO_RT_TRY(queue.finish());
+  ZERO_RT_TRY(communicator.check());
+  return request.allowNan ? Status() : gradientChecks.outcome(communicator.rank());
 }
 
 /// Fails if an update has read a gradient that is not finite, or was scaled by the norm of such
@@ -215,7 +234,7 @@ Status Executor::visit(const Command &command, const CommandSegment &segment, ui
   const bool lanes = queue.hasLanes();
   if (lanes)
     ZERO_RT_TRY(queue.begin(command.order));
-  if (command.forward || !request.evaluate)
+  if (runsIn(request.mode, command.forward, command.delayed))
     ZERO_RT_TRY(runUnlessSkipped(command, segment, iteration));
   return lanes ? queue.end(command.order) : Status();
 }
@@ -229,8 +248,7 @@ Status Executor::startLanes(const CommandSegment &segment, uint64_t iteration,
       ZERO_RT_TRY(forget(predicate));
     ZERO_RT_TRY(queue.end(start));
   }
-  lanes->beginIteration(
-      {size_t(&segment - segments.data()), iteration, request.evaluate, &observers});
+  lanes->beginIteration({size_t(&segment - segments.data()), iteration, request.mode, &observers});
   return {};
 }
 

@@ -10,6 +10,8 @@
 #include "runtime/execute/step_data.h"
 #include "runtime/execute/vote.h"
 
+#include <set>
+
 namespace zero::rt {
 
 struct ExecutorOptions {
@@ -32,7 +34,7 @@ public:
 
   /// Gives commands their addresses and starts lanes. Once, after StepData::open().
   Status open(Device &device, const ExecutorOptions &options);
-  /// Runs one step.
+  /// Runs one step, an evaluation, or what finishes the step before.
   Status run(const StepRequest &request);
   /// After a step that failed: waits until lanes do nothing more.
   void settle();
@@ -53,6 +55,7 @@ private:
   LaneUse useSoFar() const;
   Status runStep(const StepRequest &request);
   Status runSegments(const StepRequest &request);
+  Status finishStep(const StepRequest &request);
   Status runSegment(const CommandSegment &segment, const StepRequest &request, bool isFirst);
   Status runIteration(const CommandSegment &segment, uint64_t iteration,
                       const StepRequest &request);
@@ -112,8 +115,7 @@ private:
   GraphCache graphs;
   Stretch stretch;           ///< that is run
   std::vector<bool> decided; ///< by predicate: whether it is known behind the commands so far
-  /// Whether commands that an evaluation runs write to the file, and whether others do.
-  bool evaluationWrites = false, stepWrites = false;
+  std::set<Mode> writing;    ///< modes in which commands write to the file
   LaneUse lastStep, allSteps;
 };
 

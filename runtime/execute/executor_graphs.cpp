@@ -35,7 +35,7 @@ bool Executor::mayCapture(const Command &command) const {
 
 bool Executor::mayRun(const Command &command, const CommandSegment &segment, uint64_t iteration,
                       const StepRequest &request) const {
-  return (command.forward || !request.evaluate) &&
+  return runsIn(request.mode, command.forward, command.delayed) &&
          runsInIteration(command.when, iteration, segment.repeat);
 }
 

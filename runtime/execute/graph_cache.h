@@ -9,7 +9,7 @@
 namespace zero::rt {
 
 /// Neighbouring commands of a segment that the host gives to a device without a wait, and which of
-/// them run: that depends on the iteration, on predicates, and on whether the step evaluates.
+/// them run: that depends on the iteration, on predicates, and on the mode.
 struct Stretch {
   size_t segment = 0;
   uint32_t begin = 0;

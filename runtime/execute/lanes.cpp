@@ -99,7 +99,7 @@ Status Lanes::Shared::open(size_t sequence) {
 
 /// Whether neither the iteration nor the predicate of `command` skips it.
 bool Lanes::Shared::runs(const Command &command, const CommandSegment &segment) const {
-  return (!iteration.evaluates || command.forward) &&
+  return runsIn(iteration.mode, command.forward, command.delayed) &&
          runsInIteration(command.when, iteration.number, segment.repeat) &&
          (command.predicate == 0 || *setup.predicates[command.predicate - 1] != 0);
 }

@@ -23,7 +23,7 @@ namespace zero::rt {
 struct LaneIteration {
   size_t segment = 0;
   uint64_t number = 0;
-  bool evaluates = false;
+  Mode mode = Mode::Step;
   const StepObservers *observers = nullptr; ///< of the rank
 };
 

@@ -18,8 +18,8 @@ MemoryCheck::MemoryCheck(const proto::Program &program, int rank, const ArenaBas
     : program(program), mesh(meshOf(program)), rank(rank), bases(bases),
       accesses(accessesOf(program, rank)), persistent(persistentBytes(program, rank)),
       trace(program, rank, accesses) {
-  for (int evaluation = 0; evaluation < 2; ++evaluation)
-    lists[size_t(evaluation)] = lifetimesOf(program, rank, accesses, evaluation != 0);
+  for (Mode each : modesOf(program))
+    lists[each] = lifetimesOf(program, rank, accesses, each);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,9 +123,10 @@ uint64_t MemoryCheck::peak(proto::Tier tier) const {
 // A step
 //===----------------------------------------------------------------------===//
 
-bool MemoryCheck::begin(uint64_t, bool evaluation) {
-  evaluates = evaluation;
-  moments = &lists[evaluation ? 1 : 0];
+bool MemoryCheck::begin(uint64_t, Mode of) {
+  const bool isOnly = !delaysCommands(program); // then each step is like the first one
+  mode = isOnly && of == Mode::FirstStep ? Mode::Step : of;
+  moments = &lists.at(mode);
   next = 0;
   trace.begin();
   for (proto::Tier tier : kInMemory)
@@ -133,7 +134,8 @@ bool MemoryCheck::begin(uint64_t, bool evaluation) {
   for (const proto::Buffer &buffer : program.buffers()) {
     const ByteRange range = rangeOf(mesh, buffer, rank);
     touch(range);
-    if (buffer.role() == proto::GRADIENT) // an accumulator: its first iteration fills it
+    // An accumulator: its first iteration fills it.
+    if (buffer.role() == proto::GRADIENT && !isKept(program, buffer, accesses))
       poison(range);
   }
   return true;
@@ -142,7 +144,7 @@ bool MemoryCheck::begin(uint64_t, bool evaluation) {
 const Moment &MemoryCheck::take() { return (*moments)[next++]; }
 
 bool MemoryCheck::applies(const proto::Rename &rename, uint64_t iteration, int segment) const {
-  if (evaluates ||
+  if (mode == Mode::Evaluation || !runsIn(mode, false, rename.delayed()) ||
       !runsInIteration(rename.when(), iteration, std::max(1u, program.segments(segment).repeat())))
     return false;
   return rename.predicate() == 0 ||
@@ -204,13 +206,13 @@ Status MemoryCheck::after() {
 Status MemoryCheck::beforeFinish() {
   ZERO_RT_TRY(applyRenames());
   take();
-  return trace.finish(evaluates);
+  return trace.finish(mode);
 }
 
 Status MemoryCheck::atEnd() {
   ZERO_RT_TRY(applyRenames());
   take();
-  ZERO_RT_TRY(trace.end(evaluates));
+  ZERO_RT_TRY(trace.end(mode));
   for (proto::Tier tier : kInMemory)
     ZERO_RT_TRY(expectPoison(arenaOf(tier)));
   return {};

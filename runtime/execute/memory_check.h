@@ -27,7 +27,7 @@ public:
   /// `program` must outlive it and have passed validate(); `bases`: the arenas of `rank`.
   MemoryCheck(const proto::Program &program, int rank, const ArenaBases &bases);
 
-  bool begin(uint64_t step, bool evaluates) override;
+  bool begin(uint64_t step, Mode mode) override;
   Status beforeInputs() override;
   Status beforeCommand(const CommandRun &run) override;
   Status beforeFinish() override;
@@ -63,9 +63,9 @@ private:
   ArenaBases bases;
   SegmentAccesses accesses;
   RangeSet persistent;
-  std::array<std::vector<Moment>, 2> lists; ///< of a step, of an evaluation
+  std::map<Mode, std::vector<Moment>> lists;
   ValueTrace trace;
-  bool evaluates = false;
+  Mode mode = Mode::Step;
   const std::vector<Moment> *moments = nullptr;
   size_t next = 0;
   std::array<uint64_t, proto::Tier_ARRAYSIZE> end{}, most{}; ///< by tier

@@ -15,7 +15,7 @@ public:
   /// `program` must outlive it and have passed validate().
   NanSearch(const proto::Program &program, int rank);
 
-  bool begin(uint64_t, bool) override { return true; }
+  bool begin(uint64_t, Mode) override { return true; }
   Status beforeCommand(const CommandRun &run) override;
   Status after() override;
 

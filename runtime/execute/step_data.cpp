@@ -74,7 +74,7 @@ void StepData::writeScalar(const proto::Input &input, const StepRequest &request
   else if (kind == proto::Input::COORDINATE)
     write(int64_t(program.mesh().coordinate(communicator.rank(), int(input.axis()))));
   else
-    write(uint8_t(!request.evaluate));
+    write(uint8_t(isTraining(request.mode)));
 }
 
 /// Writes the inputs that `which` has, or all.
@@ -146,7 +146,7 @@ Status StepData::finishMicroBatches(const StepRequest &request) {
   if (request.takeGradient)
     ZERO_RT_TRY(handOutGradients(request));
   // An evaluation changes nothing: its caller decides what a loss that is not finite means.
-  return request.allowNan || request.evaluate ? Status() : checkLoss();
+  return request.allowNan || !isTraining(request.mode) ? Status() : checkLoss();
 }
 
 Status StepData::finishStep() {

@@ -14,10 +14,10 @@ void StepObservers::detach(const StepObserver &observer) {
   watching.clear();
 }
 
-void StepObservers::begin(uint64_t step, bool evaluates) {
+void StepObservers::begin(uint64_t step, Mode mode) {
   watching.clear();
   for (StepObserver *each : attached)
-    if (each->begin(step, evaluates))
+    if (each->begin(step, mode))
       watching.push_back(each);
 }
 

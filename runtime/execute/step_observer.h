@@ -7,6 +7,7 @@
 #define RUNTIME_EXECUTE_STEP_OBSERVER_H
 
 #include "runtime/execute/lane_work.h"
+#include "runtime/format/mode.h"
 
 namespace zero::rt {
 
@@ -25,10 +26,10 @@ public:
   virtual ~StepObserver() = default;
 
   /// A step or an evaluation starts. Returns whether the observer wants the other notifications.
-  virtual bool begin(uint64_t step, bool evaluates) = 0;
+  virtual bool begin(uint64_t step, Mode mode) = 0;
   /// Inputs are written.
   virtual Status beforeInputs() { return {}; }
-  /// A command is executed or skipped. Commands that an evaluation skips are not reported.
+  /// A command is executed or skipped. Commands that do not run in the mode are not reported.
   virtual Status beforeCommand(const CommandRun &) { return {}; }
   /// Gradients are copied out and the loss is read.
   virtual Status beforeFinish() { return {}; }
@@ -51,7 +52,7 @@ public:
   void attach(StepObserver &observer);
   void detach(const StepObserver &observer);
 
-  void begin(uint64_t step, bool evaluates);
+  void begin(uint64_t step, Mode mode);
   /// Whether any observer wants to know of the commands of this step.
   bool isAnyWatching() const { return !watching.empty(); }
   Status beforeInputs() {

@@ -14,9 +14,9 @@ StepRecording::StepRecording(Recorder recorder, Queue &queue, const Communicator
     noted.reserve(commands);
 }
 
-bool StepRecording::begin(uint64_t step, bool evaluates) {
+bool StepRecording::begin(uint64_t step, Mode mode) {
   runs = false;
-  if (evaluates || recorder.isFull())
+  if (!isTraining(mode) || recorder.isFull())
     return false;
   recorder.beginStep(step);
   noted.clear();

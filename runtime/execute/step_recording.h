@@ -11,7 +11,7 @@ namespace zero::rt {
 /// Looks at the clock before and behind each command of a rank, until its recorder is full. A
 /// device that has a clock notes when it comes to a command and when it is done. Without one, this
 /// waits until a command is through before the next begins, but for those of lanes that have
-/// threads. Evaluations are not recorded.
+/// threads. Only training steps are recorded.
 class StepRecording : public StepObserver {
 public:
   /// `queue` and `communicator` must outlive it. `commands`: of the rank's thread in a step, at
@@ -21,7 +21,7 @@ public:
 
   zero_rt_recording recording() const { return recorder.recording(); }
 
-  bool begin(uint64_t step, bool evaluates) override;
+  bool begin(uint64_t step, Mode mode) override;
   Status beforeCommand(const CommandRun &run) override;
   Status after() override;
   void endStep() override;

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_EXECUTE_STEP_REQUEST_H
 #define RUNTIME_EXECUTE_STEP_REQUEST_H
 
+#include "runtime/format/mode.h"
 #include "runtime/io/data_set.h"
 
 #include <functional>
@@ -18,8 +19,7 @@ struct StepRequest {
   uint64_t batch = 0; ///< of the data
   float learningRate = 0;
   bool allowNan = false;
-  /// Runs only the commands on which the loss depends; the state does not change.
-  bool evaluate = false;
+  Mode mode = Mode::FirstStep;
   /// Of an evaluation: its samples, instead of those of `batch`.
   std::optional<SampleChoice> samples;
   std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order

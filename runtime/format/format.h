@@ -26,7 +26,7 @@
 namespace zero::rt {
 
 inline constexpr char kMagic[8] = {'Z', 'E', 'R', 'O', 'E', 'X', 'E', '\0'};
-inline constexpr uint32_t kFormatVersion = 12;
+inline constexpr uint32_t kFormatVersion = 13;
 inline constexpr uint64_t kSectionAlignment = 4096;
 
 /// Bytes [offset, offset + size) of the file.

@@ -39,8 +39,10 @@ private:
       ZERO_RT_TRY(checkRepeat(segment));
       // It must be looked at before anything is updated.
       const bool mayDefer = hasEpilogue() && kind != proto::Segment::EPILOGUE;
-      for (const proto::Command &command : segment.commands())
+      for (const proto::Command &command : segment.commands()) {
+        ZERO_RT_TRY(checkDelayed(command, segment));
         ZERO_RT_TRY(checkCommand(command, mayDefer));
+      }
       ZERO_RT_TRY(checkRenames(segment));
     }
     if (microBatches > 1)
@@ -83,6 +85,16 @@ private:
   bool hasEpilogue() const {
     return program.segments_size() > 0 &&
            program.segments().rbegin()->kind() == proto::Segment::EPILOGUE;
+  }
+
+  /// What finishes the step before runs once in the micro-batches, and in no evaluation.
+  Status checkDelayed(const proto::Command &command, const proto::Segment &segment) const {
+    const bool isOnce = segment.kind() == proto::Segment::MICRO_BATCH &&
+                        (command.when() == proto::Command::FIRST || segment.repeat() <= 1);
+    if (!command.delayed() || (isOnce && !command.forward()))
+      return {};
+    return badTable("command", command.label(),
+                    "it is delayed, but not one of the first micro-batch, or a part of forward");
   }
 
   Status checkCommand(const proto::Command &command, bool mayDefer) {

@@ -11,7 +11,7 @@ namespace zero::rt {
 /// What process 0 reads of ranks of other processes. It announces each request, and then all
 /// processes do the same.
 struct Request {
-  enum Kind : int { End, Tensor, Gradient, Output, Stats, Recording };
+  enum Kind : int { End, Tensor, Gradient, Output, Stats, Recording, FinishStep };
   Kind kind = End;
   int index = 0;         ///< of the tensor, gradient or output
   int rank = 0;          ///< of an output, stats or recording

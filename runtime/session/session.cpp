@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace zero::rt {
 
@@ -78,7 +79,9 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   request.learningRate = position.learningRate;
   request.allowNan = ranks->getOptions().allow_nan != 0;
   request.data = position.data;
+  request.mode = unfinished ? Mode::Step : Mode::FirstStep;
   ZERO_RT_TRY(run(request, result));
+  unfinished = delaysCommands(tables());
   seconds += result.seconds;
   ++position.steps;
   ++position.batch;
@@ -86,15 +89,32 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   return {};
 }
 
+Status Session::finishStep() {
+  if (!std::exchange(unfinished, false))
+    return {};
+  StepRequest request;
+  request.mode = Mode::Finish;
+  request.step = position.steps - 1;
+  request.allowNan = ranks->getOptions().allow_nan != 0;
+  return runOnRanks(request);
+}
+
+Status Session::finishStepForReader() {
+  if (unfinished)
+    ZERO_RT_TRY(announce(*ranks, {Request::FinishStep}));
+  return finishStep();
+}
+
 Status Session::prepareEvaluation(DataSet &data) {
   ZERO_RT_TRY(ranks->checkAlive());
+  ZERO_RT_TRY(finishStep());
   ZERO_RT_TRY(checkState());
   ZERO_RT_TRY(checkData(data));
   return data.prepare();
 }
 
 Status Session::runEvaluation(StepRequest request, zero_rt_step_result &result) {
-  request.evaluate = true;
+  request.mode = Mode::Evaluation;
   request.step = request.batch;
   request.learningRate = position.learningRate;
   return run(request, result);
@@ -139,7 +159,7 @@ Status Session::evaluateSamples(std::shared_ptr<DataSet> data, uint64_t first, u
 /// The result of `rank`. An evaluation changes only the loss.
 static zero_rt_step_result resultOf(const Rank &rank, const StepRequest &request) {
   auto value = [&](const char *name) {
-    return request.evaluate ? NAN : rank.results().scalar(name).value_or(NAN);
+    return request.mode == Mode::Evaluation ? NAN : rank.results().scalar(name).value_or(NAN);
   };
   zero_rt_step_result result{};
   result.step = request.step;
@@ -174,17 +194,23 @@ void Session::noteSkip(const zero_rt_step_result &result) {
     }
 }
 
-/// Runs a step or an evaluation on all ranks. A failure ends the session.
-Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
-  auto begin = std::chrono::steady_clock::now();
+/// A failure ends the session.
+Status Session::runOnRanks(const StepRequest &request) {
   Status status =
       ranks->run([request](Ranks::Body &body, int rank) { return body.rank(rank).step(request); });
-  if (!status.ok()) {
-    const std::string where = format("%s %llu", request.evaluate ? "evaluation of batch" : "step",
-                                     static_cast<unsigned long long>(request.step));
-    return ranks->end(fail(status.getCode(), "%s: %s", where.c_str(), status.getMessage().c_str()),
-                      where + ", " + ranks->here().front()->lastCollective());
-  }
+  if (status.ok())
+    return status;
+  const bool evaluates = request.mode == Mode::Evaluation;
+  const std::string where = format("%s %llu", evaluates ? "evaluation of batch" : "step",
+                                   static_cast<unsigned long long>(request.step));
+  return ranks->end(fail(status.getCode(), "%s: %s", where.c_str(), status.getMessage().c_str()),
+                    where + ", " + ranks->here().front()->lastCollective());
+}
+
+/// Runs a step or an evaluation on all ranks.
+Status Session::run(const StepRequest &request, zero_rt_step_result &result) {
+  auto begin = std::chrono::steady_clock::now();
+  ZERO_RT_TRY(runOnRanks(request));
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   result = resultOf(*ranks->here().front(), request);
   noteSkip(result);

@@ -24,6 +24,10 @@ public:
   Status setData(std::shared_ptr<DataSet> data);
   Status setLearningRate(float rate);
   Status step(uint32_t flags, zero_rt_step_result &result);
+  /// Collective: runs what the last step has left to the next one, before state is used otherwise.
+  Status finishStep();
+  /// The same in process 0, whose requests the others answer.
+  Status finishStepForReader();
   Status evaluate(std::shared_ptr<DataSet> data, uint64_t which, zero_rt_step_result &result);
   Status evaluateSamples(std::shared_ptr<DataSet> data, uint64_t first, uint64_t count,
                          ::zero_rt_evaluation &total);
@@ -54,6 +58,7 @@ public:
 private:
   explicit Session(std::unique_ptr<Ranks> ranks);
   const proto::Program &tables() const { return ranks->program().tables(); }
+  Status runOnRanks(const StepRequest &request);
   Status checkData(const DataSet &data) const;
   Status checkState() const;
   Status prepareEvaluation(DataSet &data);
@@ -68,7 +73,8 @@ private:
 
   std::unique_ptr<Ranks> ranks;
   Position position;
-  uint64_t ran = 0; ///< steps of this session
+  uint64_t ran = 0;        ///< steps of this session
+  bool unfinished = false; ///< the last step left commands to the next one
   double seconds = 0;
   SessionWeights weights;
   Gradients gradients;

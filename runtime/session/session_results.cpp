@@ -37,6 +37,8 @@ Status Session::answer(const Request &request) {
     return sendStats(request.rank, stats);
   case Request::Recording:
     return sendRecording(request.rank, recording);
+  case Request::FinishStep:
+    return finishStep();
   default:
     return fail(ZERO_RT_INTERNAL, "process 0 has sent no request");
   }

@@ -16,6 +16,17 @@ SegmentAccesses accessesOf(const proto::Program &program, int rank) {
   return accesses;
 }
 
+bool isKept(const proto::Program &program, const proto::Buffer &buffer,
+            const SegmentAccesses &accesses) {
+  for (int number = 0; number < program.segments_size(); ++number)
+    for (int i = 0; i < program.segments(number).commands_size(); ++i)
+      if (program.segments(number).commands(i).delayed())
+        for (const Access &access : accesses[size_t(number)][size_t(i)])
+          if (access.reads == buffer.value())
+            return true;
+  return false;
+}
+
 RangeSet persistentBytes(const proto::Program &program, int rank) {
   const Mesh mesh = meshOf(program);
   RangeSet bytes;
@@ -51,10 +62,10 @@ bool isLoss(std::string_view name) {
 // Forward: the moments of a step
 //===----------------------------------------------------------------------===//
 
-void listIteration(const proto::Program &program, int number, uint64_t iteration, bool evaluates,
+void listIteration(const proto::Program &program, int number, uint64_t iteration, Mode mode,
                    std::vector<Moment> &moments) {
   const proto::Segment &segment = program.segments(number);
-  if (iteration > 0 || number > 0)
+  if ((iteration > 0 || number > 0) && mode != Mode::Finish)
     moments.push_back({Moment::Inputs, number});
   int renamed = 0; // each command is after the renames before it
   auto renameUpTo = [&](uint32_t command) {
@@ -66,13 +77,25 @@ void listIteration(const proto::Program &program, int number, uint64_t iteration
   };
   for (int i = 0; i < segment.commands_size(); ++i) {
     renameUpTo(uint32_t(i));
-    if (!evaluates || segment.commands(i).forward())
+    if (runsIn(mode, segment.commands(i).forward(), segment.commands(i).delayed()))
       moments.push_back({Moment::Command, number, i, 0, iteration, {}});
   }
   renameUpTo(uint32_t(segment.commands_size()));
 }
 
-static std::vector<Moment> listMoments(const proto::Program &program, bool evaluates) {
+/// A step is finished in one iteration of the micro-batches, without inputs.
+static std::vector<Moment> listFinish(const proto::Program &program) {
+  std::vector<Moment> moments;
+  for (int number = 0; number < program.segments_size(); ++number)
+    if (program.segments(number).kind() == proto::Segment::MICRO_BATCH)
+      listIteration(program, number, /*iteration=*/0, Mode::Finish, moments);
+  moments.push_back({Moment::Outputs, -1});
+  return moments;
+}
+
+static std::vector<Moment> listMoments(const proto::Program &program, Mode mode) {
+  if (mode == Mode::Finish)
+    return listFinish(program);
   std::vector<Moment> moments{{Moment::Inputs, -1}};
   bool finished = false;
   for (int number = 0; number < program.segments_size(); ++number) {
@@ -82,7 +105,7 @@ static std::vector<Moment> listMoments(const proto::Program &program, bool evalu
       finished = true;
     }
     for (uint64_t iteration = 0; iteration < std::max(1u, segment.repeat()); ++iteration)
-      listIteration(program, number, iteration, evaluates, moments);
+      listIteration(program, number, iteration, mode, moments);
   }
   if (!finished)
     moments.push_back({Moment::Finish, -1});
@@ -97,9 +120,9 @@ static std::vector<Moment> listMoments(const proto::Program &program, bool evalu
 namespace {
 class Backward {
 public:
-  Backward(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates)
-      : program(program), mesh(meshOf(program)), rank(rank), accesses(accesses),
-        evaluates(evaluates), persistent(persistentBytes(program, rank)) {}
+  Backward(const proto::Program &program, int rank, const SegmentAccesses &accesses, Mode mode)
+      : program(program), mesh(meshOf(program)), rank(rank), accesses(accesses), mode(mode),
+        persistent(persistentBytes(program, rank)) {}
 
   void visit(Moment &moment) {
     reads.clear(), writes.clear(), overwrites = true;
@@ -131,7 +154,7 @@ private:
       collectOutputs(/*all=*/false);
       return collectGradients();
     case Moment::Outputs:
-      return collectOutputs(/*all=*/!evaluates);
+      return mode == Mode::Finish ? void() : collectOutputs(/*all=*/isTraining(mode));
     }
   }
 
@@ -148,7 +171,7 @@ private:
   void collectRenames(const Moment &moment) {
     for (int i = moment.index; i < moment.end; ++i) {
       const proto::Rename &rename = program.segments(moment.segment).renames(i);
-      if (rename.from() == 0 || rename.strict())
+      if (rename.from() == 0 || (rename.strict() && runsIn(mode, true, rename.delayed())))
         add(rename.strict() ? reads : writes,
             rangeOf(mesh, rename.place(), rename.place().bytes(), rank));
     }
@@ -175,7 +198,7 @@ private:
   }
 
   void collectGradients() {
-    if (evaluates)
+    if (!isTraining(mode))
       return;
     for (const proto::Gradient &gradient : program.gradients()) {
       for (const proto::Buffer *buffer : buffersOf(gradient))
@@ -190,7 +213,7 @@ private:
   Mesh mesh;
   int rank;
   const SegmentAccesses &accesses;
-  bool evaluates;
+  Mode mode;
   RangeSet persistent, live;
   std::vector<ByteRange> reads, writes; ///< of one moment, except for persistent bytes
   bool overwrites = true;
@@ -198,9 +221,9 @@ private:
 } // namespace
 
 std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
-                                const SegmentAccesses &accesses, bool evaluates) {
-  std::vector<Moment> moments = listMoments(program, evaluates);
-  Backward backward(program, rank, accesses, evaluates);
+                                const SegmentAccesses &accesses, Mode mode) {
+  std::vector<Moment> moments = listMoments(program, mode);
+  Backward backward(program, rank, accesses, mode);
   for (auto it = moments.rbegin(); it != moments.rend(); ++it)
     backward.visit(*it);
   return moments;

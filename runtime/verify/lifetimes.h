@@ -7,6 +7,7 @@
 #define RUNTIME_VERIFY_LIFETIMES_H
 
 #include "runtime/format/accesses.h"
+#include "runtime/format/mode.h"
 
 #include <string_view>
 
@@ -33,6 +34,11 @@ using SegmentAccesses = std::vector<std::vector<std::vector<Access>>>;
 
 SegmentAccesses accessesOf(const proto::Program &program, int rank);
 
+/// Whether the next step reads what this one leaves in the accumulator `buffer`: a gradient whose
+/// update is delayed. Others are initialized by the step.
+bool isKept(const proto::Program &program, const proto::Buffer &buffer,
+            const SegmentAccesses &accesses);
+
 /// The bytes that outlive the step.
 RangeSet persistentBytes(const proto::Program &program, int rank);
 
@@ -46,12 +52,12 @@ uint64_t iterationsOf(const proto::Segment &segment, const proto::Command &comma
 bool isLoss(std::string_view name);
 
 /// Adds to `moments` those of iteration `iteration` of segment `number`, without deaths.
-void listIteration(const proto::Program &program, int number, uint64_t iteration, bool evaluates,
+void listIteration(const proto::Program &program, int number, uint64_t iteration, Mode mode,
                    std::vector<Moment> &moments);
 
-/// The moments of a step or an evaluation on `rank`, with the bytes that die at each.
+/// The moments of a run of `program` in `mode` on `rank`, with the bytes that die at each.
 std::vector<Moment> lifetimesOf(const proto::Program &program, int rank,
-                                const SegmentAccesses &accesses, bool evaluates);
+                                const SegmentAccesses &accesses, Mode mode);
 
 } // namespace zero::rt
 

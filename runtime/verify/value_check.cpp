@@ -38,12 +38,12 @@ bool isSame(const Courses &some, const Courses &others) {
          });
 }
 
-/// Follows all courses of a training step, or of an evaluation, on one rank.
+/// Follows all courses of a run in one mode, on one rank.
 class Check {
 public:
-  Check(const proto::Program &program, int rank, const SegmentAccesses &accesses, bool evaluates,
+  Check(const proto::Program &program, int rank, const SegmentAccesses &accesses, Mode mode,
         const Predicates &known)
-      : program(program), rank(rank), evaluates(evaluates) {
+      : program(program), rank(rank), mode(mode) {
     courses.push_back({ValueTrace(program, rank, accesses), known});
     courses.front().trace.begin();
   }
@@ -51,6 +51,7 @@ public:
   Status run();
 
 private:
+  Status runFinish();
   Status runSegment(int number);
   Status runIteration(int number, uint64_t iteration);
   Status happen(const Moment &moment);
@@ -61,7 +62,7 @@ private:
 
   const proto::Program &program;
   int rank;
-  bool evaluates;
+  Mode mode;
   Courses courses;
 };
 } // namespace
@@ -101,7 +102,8 @@ Status Check::visit(Course &course, const Moment &moment) {
   }
   if (moment.kind == Moment::Renames) {
     const proto::Rename &rename = program.segments(moment.segment).renames(moment.index);
-    const bool applies = !evaluates && runs(course, rename.when(), rename.predicate(), moment);
+    const bool applies = mode != Mode::Evaluation && runsIn(mode, false, rename.delayed()) &&
+                         runs(course, rename.when(), rename.predicate(), moment);
     return course.trace.rename(rename, applies, moment);
   }
   const proto::Command &command = program.segments(moment.segment).commands(moment.index);
@@ -109,7 +111,7 @@ Status Check::visit(Course &course, const Moment &moment) {
     course.trace.skip(moment);
     return {};
   }
-  if (evaluates)
+  if (mode == Mode::Evaluation)
     ZERO_RT_TRY(course.trace.expectNoStateWritten(moment));
   ZERO_RT_TRY(course.trace.readOperands(moment));
   course.trace.writeResults(moment);
@@ -136,7 +138,7 @@ Status Check::happen(const Moment &moment) {
 
 Status Check::runIteration(int number, uint64_t iteration) {
   std::vector<Moment> moments;
-  listIteration(program, number, iteration, evaluates, moments);
+  listIteration(program, number, iteration, mode, moments);
   for (Moment &moment : moments)
     if (moment.kind != Moment::Renames)
       ZERO_RT_TRY(happen(moment));
@@ -160,12 +162,24 @@ Status Check::runSegment(int number) {
   return {};
 }
 
+/// A step is finished in one iteration of the micro-batches.
+Status Check::runFinish() {
+  for (int number = 0; number < program.segments_size(); ++number)
+    if (program.segments(number).kind() == proto::Segment::MICRO_BATCH)
+      ZERO_RT_TRY(runIteration(number, /*iteration=*/0));
+  for (const Course &course : courses)
+    ZERO_RT_TRY(course.trace.end(mode));
+  return {};
+}
+
 Status Check::run() {
+  if (mode == Mode::Finish)
+    return runFinish();
   ZERO_RT_TRY(happen({Moment::Inputs, -1}));
   bool finished = false;
   auto finish = [&] {
     for (const Course &course : courses)
-      ZERO_RT_TRY(course.trace.finish(evaluates));
+      ZERO_RT_TRY(course.trace.finish(mode));
     finished = true;
     return Status();
   };
@@ -177,7 +191,7 @@ Status Check::run() {
   if (!finished)
     ZERO_RT_TRY(finish());
   for (const Course &course : courses)
-    ZERO_RT_TRY(course.trace.end(evaluates));
+    ZERO_RT_TRY(course.trace.end(mode));
   return {};
 }
 
@@ -234,8 +248,8 @@ Status checkValues(const proto::Program &program, std::span<const uint8_t> data)
   const int rank = program.ranks() > 1 ? kEveryRank : 0;
   const SegmentAccesses accesses = accessesOf(program, rank);
   for (const Predicates &known : predicatesOf(program, data))
-    for (bool evaluates : {false, true})
-      if (Status status = Check(program, rank, accesses, evaluates, known).run(); !status.ok())
+    for (Mode mode : modesOf(program))
+      if (Status status = Check(program, rank, accesses, mode, known).run(); !status.ok())
         return Status(ZERO_RT_BAD_FILE, status.getMessage());
   return {};
 }

@@ -328,17 +328,18 @@ Status ValueTrace::readGradients() const {
   return {};
 }
 
-Status ValueTrace::finish(bool evaluates) const {
+Status ValueTrace::finish(Mode mode) const {
   ZERO_RT_TRY(readOutputs(/*all=*/false));
-  return evaluates ? Status() : readGradients();
+  return isTraining(mode) ? readGradients() : Status();
 }
 
 /// Checks that the next step reads the values that this step left. It initializes accumulators
-/// itself.
-Status ValueTrace::end(bool evaluates) const {
-  ZERO_RT_TRY(readOutputs(/*all=*/!evaluates));
+/// itself, unless its delayed commands read them.
+Status ValueTrace::end(Mode mode) const {
+  if (mode != Mode::Finish)
+    ZERO_RT_TRY(readOutputs(/*all=*/isTraining(mode)));
   for (const proto::Buffer &buffer : program.buffers())
-    if (buffer.role() != proto::GRADIENT)
+    if (buffer.role() != proto::GRADIENT || (isTraining(mode) && isKept(program, buffer, accesses)))
       ZERO_RT_TRY(expect(rangeOf(mesh, buffer, rank), buffer.value(),
                          positionOf(buffer.tier(), buffer.offset()),
                          "the next step's '" + escape(buffer.name()) + "'"));

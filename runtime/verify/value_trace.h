@@ -44,9 +44,9 @@ public:
   void skip(const Moment &moment);
 
   /// Checks the reads at the end of the micro-batches: the losses, and optionally the gradients.
-  Status finish(bool evaluates) const;
+  Status finish(Mode mode) const;
   /// Checks the reads at the end of a step, by the caller and by the next step.
-  Status end(bool evaluates) const;
+  Status end(Mode mode) const;
 
   const Mesh &getMesh() const { return mesh; }
   const RankShadow &contents() const { return shadow; }

@@ -267,6 +267,9 @@ void Checker::checkTiers() {
   for (const StringRef flag : {"nvme-budget", "drive-writes"})
     if (isGiven(flag) && !offload.mayUse(Tier::Nvme))
       fail(keyOf(flag) + ": expected one of --offload-... with nvme or auto");
+  if (offload.delayUpdates && offload.optimizer.is(Tier::Device))
+    fail(keyOf("delay-updates") + ": expected --offload-optimizer with host, nvme or auto, whose "
+                                  "updates run on the host");
   if (!offload.params.is(Tier::Device) && phases.place.stage != 3 &&
       !(isAuto && offload.params.isAuto()))
     refuse("offload-params", "--zero-stage=3 with it: offloaded parameters are sharded over ranks",

@@ -117,17 +117,7 @@ planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) cons
   planning::Timeline timeline;
   for (Operation *op : order.getOps())
     timeline.seconds.push_back(runsBeside(op) ? 0 : times.seconds(op));
-  Storage storage(module, step);
-  timeline.live.assign(order.size(), 0);
-  std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
-  int64_t from = 0, bytes = 0;
-  for (auto [command, now] : planning::liveBytes(lifetimes, alignmentOf(tier))) {
-    std::fill(timeline.live.begin() + from,
-              timeline.live.begin() + std::min<int64_t>(command, order.size()), bytes);
-    from = std::min<int64_t>(command, order.size());
-    bytes = now;
-  }
-  std::fill(timeline.live.begin() + from, timeline.live.end(), bytes);
+  timeline.live = liveBytes(module, step, tier);
   return timeline;
 }
 

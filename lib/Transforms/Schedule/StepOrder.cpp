@@ -3,8 +3,11 @@
 #include "StepOrder.h"
 
 #include "dialects/Zero/Schedule.h"
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Analysis/StepTime.h"
+#include "zero/Analysis/Storage.h"
+#include "zero/Planning/Packing.h"
 
 using namespace mlir;
 
@@ -35,6 +38,21 @@ void scheduleInLastMicroBatch(Operation *op, int64_t microBatches) {
       op, {Segment::MicroBatch, microBatches > 1 && runs ? Iterations::Last : Iterations::Every});
 }
 
+std::vector<int64_t> liveBytes(ModuleOp module, func::FuncOp step, Tier tier) {
+  Storage storage(module, step);
+  const auto size = int64_t(step.getBody().front().getOperations().size());
+  std::vector<int64_t> live(size_t(size), 0);
+  const std::vector<planning::Lifetime> lifetimes = lifetimesOf(storage.roots(), tier);
+  int64_t from = 0, bytes = 0;
+  for (auto [command, now] : planning::liveBytes(lifetimes, alignmentOf(tier))) {
+    std::fill(live.begin() + from, live.begin() + std::min<int64_t>(command, size), bytes);
+    from = std::min<int64_t>(command, size);
+    bytes = now;
+  }
+  std::fill(live.begin() + from, live.end(), bytes);
+  return live;
+}
+
 StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
   for (Operation &op : block) {
     positions[&op] = size();
@@ -47,9 +65,16 @@ StepOrder::StepOrder(func::FuncOp step) : block(step.getBody().front()) {
       continue;
     begin = std::min<int64_t>(begin, index);
     end = index + 1;
-    if (auto write = dyn_cast<WriteOp>(op); write && isIn(op, Segment::MicroBatch))
+    if (auto write = dyn_cast<WriteOp>(op); write && isIn(op, Segment::MicroBatch)) {
       written.insert(write.getSymbolAttr().getAttr());
+      if (op->hasAttr(kDelayedAttr))
+        delayed[write.getSymbolAttr().getAttr()] = {int64_t(index), size()};
+    }
   }
+  for (Operation *op : ops)
+    if (auto read = dyn_cast<ReadOp>(op); read && !op->hasAttr(kDelayedAttr))
+      if (auto write = delayed.find(read.getSymbolAttr().getAttr()); write != delayed.end())
+        write->second.read = std::min(write->second.read, firstReader(read.getResult()));
 }
 
 std::pair<int64_t, int64_t> StepOrder::partOf(Operation *op) const {
@@ -82,6 +107,9 @@ int64_t StepOrder::availableFrom(Value value) const {
   if (!hasNoCommand(producer) && !isFetch(producer))
     return positionOf(producer) + 1;
   int64_t from = 0;
+  if (auto read = dyn_cast<ReadOp>(producer); read && !read->hasAttr(kDelayedAttr))
+    if (auto write = delayed.find(read.getSymbolAttr().getAttr()); write != delayed.end())
+      from = write->second.position + 1;
   for (Value operand : producer->getOperands())
     from = std::max(from, availableFrom(operand));
   return from;
@@ -90,9 +118,13 @@ int64_t StepOrder::availableFrom(Value value) const {
 int64_t StepOrder::firstReader(Value value) const {
   int64_t first = size();
   for (Operation *user : value.getUsers())
-    if (!isa<WriteOp>(user))
+    if (auto write = dyn_cast<WriteOp>(user)) {
+      if (user->hasAttr(kDelayedAttr))
+        first = std::min(first, delayed.at(write.getSymbolAttr().getAttr()).read);
+    } else {
       first =
           std::min(first, hasNoCommand(user) ? firstReader(user->getResult(0)) : positionOf(user));
+    }
   return first;
 }
 
@@ -101,6 +133,12 @@ int64_t StepOrder::nextCollective(Operation *op) const {
   while (next < size() && !isa<CollectiveOpInterface>(ops[next]))
     ++next;
   return next;
+}
+
+/// The write of the result of `op`, if nothing else reads that, or null.
+static WriteOp onlyWrite(Operation *op) {
+  return op->getResult(0).hasOneUse() ? dyn_cast<WriteOp>(*op->getResult(0).user_begin())
+                                      : WriteOp();
 }
 
 namespace {
@@ -125,9 +163,8 @@ public:
   void putMoved(ArrayRef<Operation *> moved) {
     for (Operation *op : moved) {
       put(op);
-      for (Operation *user : op->getResult(0).getUsers())
-        if (behind && isa<WriteOp>(user))
-          put(user);
+      if (WriteOp write = onlyWrite(op); write && behind)
+        put(write);
     }
   }
 
@@ -146,9 +183,8 @@ void StepOrder::move(const llvm::DenseMap<Operation *, int64_t> &begins, bool be
   for (Operation *op : ops)
     if (auto it = begins.find(op); it != begins.end()) {
       at[it->second].push_back(op);
-      for (Operation *user : op->getResult(0).getUsers())
-        if (behind && isa<WriteOp>(user))
-          waits.insert(user);
+      if (WriteOp write = onlyWrite(op); write && behind)
+        waits.insert(write);
     }
   Mover mover(block, behind);
   for (auto [position, op] : llvm::enumerate(ops)) {

@@ -26,6 +26,9 @@ bool mayRunOnHost(LaunchOp launch, const mlir::SymbolTable &symbols);
 /// to each of them.
 void scheduleInLastMicroBatch(mlir::Operation *op, int64_t microBatches);
 
+/// The live bytes on `tier` at each op of `step`.
+std::vector<int64_t> liveBytes(mlir::ModuleOp module, mlir::func::FuncOp step, Tier tier);
+
 /// The ops of a step by their positions. Prologue, micro-batches and epilogue keep to
 /// themselves.
 class StepOrder {
@@ -47,7 +50,7 @@ public:
   /// The earliest position at which `value` is available if all fetches for it begin immediately.
   int64_t availableFrom(mlir::Value value) const;
   /// The position of the first reader of `value`, through any reshapes. A write to its symbol moves
-  /// with it.
+  /// with it; if that is delayed, other readers of the symbol count.
   int64_t firstReader(mlir::Value value) const;
 
   /// The position of the first collective after `op`, or the end of the step.
@@ -66,6 +69,11 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> positions;
   std::array<std::pair<int64_t, int64_t>, 3> parts;
   llvm::DenseSet<mlir::StringAttr> written; ///< symbols that micro-batches write
+  /// Of a symbol that delayed ops write: the positions of the write and of the first other reader.
+  struct DelayedWrite {
+    int64_t position, read;
+  };
+  llvm::DenseMap<mlir::StringAttr, DelayedWrite> delayed;
 };
 
 } // namespace zero

@@ -1,5 +1,6 @@
 //===- VerifyStateOrder.cpp - verify reads before writes ------------------===//
 
+#include "dialects/Zero/UpdateAttrs.h"
 #include "zero/Analysis/StepFunction.h"
 #include "zero/Analysis/StepOps.h"
 #include "zero/Transforms/Schedule/Passes.h"
@@ -25,15 +26,25 @@ struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
 
   static LogicalResult checkOrder(func::FuncOp step) {
     llvm::DenseMap<StringAttr, WriteOp> written;
+    llvm::DenseMap<StringAttr, ReadOp> early; // of ops that are not delayed
     for (Operation &op : step.getBody().front()) {
       if (auto write = dyn_cast<WriteOp>(op)) {
+        if (op.hasAttr(kDelayedAttr)) {
+          if (ReadOp read = early.lookup(write.getSymbolAttr().getAttr()))
+            return read.emitOpError() << "reads " << write.getSymbolAttr()
+                                      << " before the update of the step before has written it";
+          continue;
+        }
         if (WriteOp &first = written[write.getSymbolAttr().getAttr()]; !first) {
           first = write;
           continue;
         }
         return op.emitOpError() << "writes " << write.getSymbolAttr() << " a second time";
       }
-      if (auto read = dyn_cast<ReadOp>(op))
+      auto read = dyn_cast<ReadOp>(op);
+      if (read && !op.hasAttr(kDelayedAttr))
+        early.try_emplace(read.getSymbolAttr().getAttr(), read);
+      if (read)
         if (WriteOp write = written.lookup(read.getSymbolAttr().getAttr())) {
           InFlightDiagnostic error = op.emitOpError()
                                      << "reads " << read.getSymbolAttr() << " after it was written";
@@ -64,6 +75,8 @@ struct VerifyStateOrder : zero::impl::VerifyStateOrderBase<VerifyStateOrder> {
         error.attachNote(taker->getLoc()) << "overwritten here";
         return error;
       }
+      if (auto write = dyn_cast<WriteOp>(op); write && op.hasAttr(kDelayedAttr))
+        taken.erase(write.getSymbolAttr().getAttr());
       if (auto read = dyn_cast<ReadOp>(op))
         holds[read.getResult()] = read.getSymbolAttr().getAttr();
       else if (isView(&op))

@@ -178,7 +178,7 @@ TEST(MemoryCheck, SeesFreeBytesThatChange) {
   TinyProgram tiny(1);
   std::vector<char> arena(tiny.at.end);
   MemoryCheck check(tiny.program, 0, {arena.data()});
-  check.begin(0, false);
+  check.begin(0, Mode::Step);
   EXPECT_TRUE(check.beforeInputs().ok());
   EXPECT_TRUE(check.after().ok());
   arena[tiny.at.y + 20] = 1; // before y is written

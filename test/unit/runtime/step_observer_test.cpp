@@ -12,7 +12,7 @@ namespace {
 struct Witness : StepObserver {
   Witness(char name, std::string &heard) : name(name), heard(heard) {}
 
-  bool begin(uint64_t, bool evaluates) override { return watches && !evaluates; }
+  bool begin(uint64_t, Mode mode) override { return watches && isTraining(mode); }
   Status beforeCommand(const CommandRun &) override {
     (heard += '<') += name;
     return status;
@@ -30,8 +30,8 @@ struct Witness : StepObserver {
 };
 
 struct Observers : testing::Test {
-  void step(bool evaluates = false) {
-    all.begin(0, evaluates);
+  void step(Mode mode = Mode::Step) {
+    all.begin(0, mode);
     Status status = all.beforeCommand({});
     if (status.ok())
       status = all.after();
@@ -57,7 +57,7 @@ TEST_F(Observers, AreToldOnlyWhatTheyWatch) {
   outer.watches = false;
   step();
   EXPECT_EQ(heard, "<bb>.");
-  step(/*evaluates=*/true);
+  step(Mode::Evaluation);
   EXPECT_EQ(heard, "<bb>.");
   all.detach(inner);
   step();

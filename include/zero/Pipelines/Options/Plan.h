@@ -118,6 +118,12 @@ struct OffloadOptions : Group {
       llvm::cl::init(OrAuto<Tier>(Tier::Device)),
       llvm::cl::value_desc("tier")};
 
+  Option<bool> delayUpdates{
+      parent, "delay-updates", appliesIf(needs::training),
+      llvm::cl::desc("run updates of offloaded state that wait for all gradients beside forward of "
+                     "the next step, with the same numbers; saves and evaluations run them first"),
+      llvm::cl::init(false)};
+
   /// The options that a planner may choose.
   std::array<const TierOption *, 4> chosen() const {
     return {&params, &gradients, &optimizer, &activations};

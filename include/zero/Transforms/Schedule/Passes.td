@@ -120,6 +120,39 @@ def InsertTransfers : Pass<"zero-insert-transfers", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def ShareFetches : Pass<"zero-share-fetches", "::mlir::ModuleOp"> {
+  let summary = "Update the copies of parameters that backward has read";
+  let description = [{
+    Lets an update that runs beside backward work on the copy in memory of the host through which
+    backward has fetched its parameters from a disk, instead of reading them once more. The copy is
+    kept until then, if the budgets of the tiers have space for it. Fetches of forward are not
+    shared, because they are much earlier.
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
+def DelayUpdates : Pass<"zero-delay-updates", "::mlir::ModuleOp"> {
+  let summary = "Move updates on the host into the next step";
+  let description = [{
+    Moves an update that the host runs from the epilogue to the begin of the next step, before the
+    first op of forward that reads its parameters, with the transfers of its state. Its gradient and
+    scalars stay in buffers until then; an accumulator of gradients stays where it is. So updates run
+    beside forward, and each layer waits for its own (GreedySnake, arXiv 2512.17570, section 4.3).
+    Every op computes what it would have computed at the end of its step, so the numbers are those
+    of the step without this pass.
+
+    The ops that were moved have the attribute `zero.delayed`: they finish the step before. The first
+    step of a run does not execute them. Before state is evaluated, saved or read, the runtime
+    executes them alone. A `zero.read` of another op finds the state as they leave it.
+
+    An update stays where something else than its own state, a gradient or scalars goes into it, or
+    where something else than state follows from it. A remark of category "offload" names that op.
+  }];
+  let options = [Option<"quiet", "quiet", "bool", /*default=*/"false",
+                        "emit no remarks, for programs that a planner tries">];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
   let summary = "Schedule gathers and transfers to overlap with compute";
   let description = [{
@@ -150,7 +183,8 @@ def VerifyStateOrder : Pass<"zero-verify-state-order", "::mlir::ModuleOp"> {
   let description = [{
     The order of the step is total and the same on all ranks. A `zero.read` is the value at the
     start of the step, so none may follow a `zero.write` of the same symbol, and no value may be
-    read through a bucket after the update of the bucket has overwritten its bytes. Every
+    read through a bucket after the update of the bucket has overwritten its bytes. With
+    `zero.delayed` a write finishes the step before: then other reads must follow it. Every
     collective has the name that a time-out reports.
   }];
 }

@@ -23,6 +23,9 @@ struct TierBudgets {
 std::unique_ptr<mlir::Pass> createScheduleTransfers(const planning::Machine &machine,
                                                     TierBudgets budgets);
 
+/// Lets updates work on what backward has read, as far as `budgets` have space for it.
+std::unique_ptr<mlir::Pass> createShareFetches(TierBudgets budgets);
+
 } // namespace zero
 
 #endif // ZERO_TRANSFORMS_SCHEDULE_SCHEDULETRANSFERS_H
