@@ -163,6 +163,10 @@ FLAGS = {
     "decay_steps": Flag(
         "decay-steps", "integer", "N",
         "wsd: steps at the end in which the rate falls (0)"),
+    "delay_updates": Flag(
+        "delay-updates", "switch", "",
+        "run updates of offloaded state that wait for all gradients beside forward of the next "
+        "step, with the same numbers; saves and evaluations run them first"),
     "device": Flag(
         "device", "word", "cpu|cuda",
         "device of the kernels: cpu or cuda (cpu)"),
@@ -579,6 +583,7 @@ class Flags(TypedDict, total=False):
     data_root: _Path
     decay_form: Literal["linear", "cosine", "sqrt"]
     decay_steps: int
+    delay_updates: bool
     device: Literal["cpu", "cuda"]
     disk_read: Union[int, str]
     disk_write: Union[int, str]

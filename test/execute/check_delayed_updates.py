@@ -1,7 +1,7 @@
 """--delay-updates moves updates that wait for all gradients into the next step: the bits are those of
 a run without it, also of what is evaluated, saved and resumed between steps.
 
-usage: check_delayed_updates.py DATA WORK
+usage: check_delayed_updates.py DATA WORK [cuda]
 """
 
 import itertools
@@ -80,6 +80,15 @@ def check_processes(checks, graph):
                 "processes: other bits")
 
 
+def check_gpu(checks, graph):
+    for stage, flags in ((1, []), (3, ["--offload-params=nvme"])):
+        flags = ["--device=cuda", "--optimizer=adamw", "--clip-norm=0.5", *OFFLOAD, *flags]
+        where = f"--nvme-dir={graph.work}"
+        expected = graph.run(graph.compile(stage, 2, *flags), 4, where)
+        got = graph.run(graph.compile(stage, 2, *flags, "--delay-updates"), 4, where)
+        checks.that(got.same_bits(expected), f"GPU, stage {stage}: other bits")
+
+
 def seconds_of(graph, *flags):
     executable = graph.compile(1, 1, "--optimizer=adamw", "--clip-norm=1", *OFFLOAD,
                                "--bucket-bytes=1MB", "--disk-read=1GB", "--disk-write=1GB", *flags)
@@ -112,8 +121,11 @@ def check_errors(checks, graph):
 
 
 def main():
-    data, work = sys.argv[1:]
+    data, work, *device = sys.argv[1:]
     checks = Checks()
+    if device:
+        check_gpu(checks, Graph(data, "mlp", work))
+        return checks.finish()
     tiny = Graph(data, "gpt2-tiny", work)
     check_bits(checks, tiny)
     check_between_steps(checks, tiny)
