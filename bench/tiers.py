@@ -3,7 +3,9 @@
 A perceptron of many equal layers, with parameters and optimizer state on disk, in three batch
 sizes: a small one for which the disk is the bottleneck, one whose step takes about as long in
 memory as the disk alone, and one four times as large. Every round runs each of them in memory, on
-disk, and only its transfers (bench/transfers.cpp). docs/benchmarks.md shows and explains the table.
+disk, and only its transfers (bench/transfers.cpp). zeroc plans with the measured speed of the disk
+of --folder; a folder in memory (/dev/shm) is a disk that is as fast as memory. docs/benchmarks.md
+shows and explains the table.
 """
 
 import json
@@ -33,6 +35,10 @@ class Graph:
     rows: int
     options: object
 
+    @property
+    def disk(self):
+        return self.options.folder or self.folder
+
     def tool(self, name, *words):
         return run([self.options.build / "bin" / name, *words], self.options.timeout).output
 
@@ -40,7 +46,7 @@ class Graph:
         make_deep.write(self.folder / "model.onnx", LAYERS, WIDTH, self.rows)
         np.save(self.folder / "x.npy", np.random.default_rng(0).standard_normal(
             (RANKS * self.rows, WIDTH), dtype=np.float32))
-        disk = [*NVME_FLAGS, *self.options.flags.split()]
+        disk = [*NVME_FLAGS, f"--nvme-dir={self.disk}", *self.options.flags.split()]
         for name, flags in (("memory", ()), ("disk", disk)):
             self.tool("zeroc", self.folder / "model.onnx", "--zero-stage=3", f"--ranks={RANKS}",
                       "--optimizer=adamw", "-o", self.folder / f"{name}.zexe", *flags)
@@ -49,7 +55,7 @@ class Graph:
     def step(self, name):
         """Seconds of the median step."""
         report = self.folder / "report.json"
-        disk = [f"--nvme-dir={self.folder}"] if name == "disk" else []
+        disk = [f"--nvme-dir={self.disk}"] if name == "disk" else []
         self.tool("zero-run", self.folder / f"{name}.zexe", f"--data=x={self.folder / 'x.npy'}",
                   "--quiet", "--threads-per-rank=1", f"--report-json={report}",
                   f"--steps={WARM_UP + self.options.steps}", *disk)
@@ -57,7 +63,7 @@ class Graph:
 
     def transfers(self):
         """The same for the transfers alone, and the bytes that a rank reads and writes."""
-        printed = self.tool("transfers", self.folder / "disk.zexe", self.folder,
+        printed = self.tool("transfers", self.folder / "disk.zexe", self.disk,
                             WARM_UP + self.options.steps)
         moved = json.loads(printed)
         return statistics.median(moved["seconds"][WARM_UP:]), moved["read"], moved["written"]
@@ -97,6 +103,7 @@ def row(rows, rounds):
 def main():
     arguments = parser(__doc__, ["small", "equal", "large"], ["zero"], rounds=3, steps=7)
     arguments.add_argument("--flags", default="", help="more of zeroc, as --host-budget=128MiB")
+    arguments.add_argument("--folder", help="on the disk; default: beside the executables")
     options = arguments.parse_args()
     keep_to_cores(RANKS)
     results, rows = {}, []

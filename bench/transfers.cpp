@@ -1,9 +1,9 @@
 //===- transfers.cpp - measures the transfers of a step -------------------===//
 //
-// usage: transfers MODEL.zexe FOLDER [STEPS]. Executes only the disk transfers of a step: the same
-// pieces in the same order, with concurrent reads and writes, on all ranks, with files in FOLDER. A
-// write waits for the read of its data, and for nothing else. Prints a line of JSON: the seconds of
-// each step, and the bytes of a rank.
+// usage: transfers MODEL.zexe FOLDER,... [STEPS]. Executes only the disk transfers of a step: the
+// same pieces in the same order, with concurrent reads and writes, on all ranks, with files in
+// FOLDER. A write waits for the read of its data, and for nothing else. Prints a line of JSON: the
+// seconds of each step, and the bytes of a rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,11 +40,11 @@ struct Member {
   std::unique_ptr<LaneWork> reader, writer;
   std::atomic<uint64_t> done = 0; ///< reads of the step
 
-  explicit Member(const char *folder) : memory({folder, DiskQueue::Kind::Any}) {}
+  explicit Member(const DriveFolders &folders) : memory({folders, DiskQueue::Kind::Any}) {}
 
   Status open(const LoadedProgram &program, Communicator &communicator, Device &device) {
     const int rank = communicator.rank();
-    ZERO_RT_TRY(memory.openFile(program, rank));
+    ZERO_RT_TRY(memory.openFiles(program, rank));
     Meter meter; // reports nothing
     ZERO_RT_TRY(memory.reserve(device, program.tables(), rank, /*guarded=*/false, meter));
     segments = resolveCommands(program.tables(), rank, memory.bases(), 0);
@@ -102,17 +102,19 @@ void expect(const Status &status) {
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: transfers MODEL.zexe FOLDER [STEPS]\n");
+    std::fprintf(stderr, "usage: transfers MODEL.zexe FOLDER,... [STEPS]\n");
     return 1;
   }
   const int steps = argc > 3 ? int(std::strtol(argv[3], nullptr, 10)) : 5;
+  DriveFolders folders;
+  expect(DriveFolders::parse(argv[2], folders));
   std::shared_ptr<const LoadedProgram> program;
   expect(loadProgram(argv[1], program));
   std::unique_ptr<Device> device = makeCpuDevice(program->module);
   std::vector<std::unique_ptr<Communicator>> group = makeThreadGroup({program->ranks()});
   std::vector<std::unique_ptr<Member>> members;
   for (auto &communicator : group) {
-    members.push_back(std::make_unique<Member>(argv[2]));
+    members.push_back(std::make_unique<Member>(folders));
     expect(members.back()->open(*program, *communicator, *device));
   }
   std::barrier together(2 * program->ranks() + 1);

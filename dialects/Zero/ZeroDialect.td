@@ -259,7 +259,8 @@ def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
     An attribute of the module. It overrides the options of passes: the ZeRO `stage`, the number
     of `ranks`, the size in bytes below which a parameter is not sharded (`persist_under`),
     `bucket_bytes`, the tiers of `params`, `gradients` and `optimizer` state, and bytes of a rank:
-    `optimizer_host` is optimizer state on the host while the rest is on nvme,
+    `optimizer_host` is optimizer state one tier nearer than the rest: on the host while the rest is
+    on nvme, on the device while the rest is on the host,
     `activations_host` and `activations_nvme` are saved values on these tiers. Parameters are
     sharded over `node_ranks` data-parallel ranks of a node (0: as the options say). With
     `interleave` micro-batches run in vertical order, see zero-interleave-micro-batches.

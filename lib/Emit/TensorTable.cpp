@@ -377,7 +377,8 @@ private:
     return {};
   }
 
-  /// The summed gradients are at the places where the updates read them.
+  /// The summed gradients are at the places where the updates read them. If an update leaves none,
+  /// because it overlaps with backward, there are none: a part of them would pass for all.
   void addGradients() {
     Value scale = lossScale();
     // Updates divide the sum of gradients that the model brings; others get those of a mean.
@@ -387,7 +388,8 @@ private:
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (std::optional<StringRef> bucket = launch.getUpdates())
-        byBucket[*bucket] = gradientOf(launch);
+        if (!(byBucket[*bucket] = gradientOf(launch)))
+          return;
     llvm::StringMap<proto::Gradient *> entries;
     for (auto parameter : module.getOps<ParameterOp>()) {
       Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();

@@ -69,6 +69,24 @@ OrAuto<Checkpoint> PhaseOptions::checkpointMode() const {
   return Checkpoint::None;
 }
 
+/// Bandwidths of options are those of all drives.
+static void setDisk(const phase::PlanOptions &plan, planning::Machine &machine) {
+  planning::Disk &disk = machine.disk;
+  if (plan.diskCount > 0)
+    disk.count = plan.diskCount;
+  const double read = double(plan.diskRead.getValue()), write = double(plan.diskWrite.getValue()),
+               mixed = double(plan.diskMixed.getValue());
+  if (mixed > 0)
+    disk.mixed = mixed / disk.count;
+  if (read == 0 && write == 0)
+    return;
+  disk.read = (read > 0 ? read : drivesRate(machine, planning::Link::DiskRead)) / disk.count;
+  disk.write = (write > 0 ? write : drivesRate(machine, planning::Link::DiskWrite)) / disk.count;
+  disk.bus = 0;
+  if (mixed == 0)
+    disk.mixed = 0;
+}
+
 std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
   const std::string name = plan.machine.empty() ? defaultMachine(kernels.device != Device::Cpu)
                                                 : plan.machine.getValue();
@@ -77,12 +95,7 @@ std::string PhaseOptions::loadMachine(planning::Machine &machine) const {
   if (const std::string &path = plan.profile.getValue(); !path.empty())
     if (std::string error = readKernelProfile(path, machine); !error.empty())
       return "--profile=" + path + ": " + error;
-  const double read = double(plan.diskRead.getValue()), write = double(plan.diskWrite.getValue());
-  if (read > 0 || write > 0) {
-    planning::Disk &disk = machine.disk;
-    disk = {read > 0 ? read : drivesRate(machine, planning::Link::DiskRead),
-            write > 0 ? write : drivesRate(machine, planning::Link::DiskWrite)};
-  }
+  setDisk(plan, machine);
   return "";
 }
 

@@ -16,7 +16,7 @@ namespace zero {
 PlanAttr attributeOf(MLIRContext *context, const PlanChoice &choice) {
   return PlanAttr::get(context, choice.stage, choice.ranks, choice.persistUnder, choice.bucketBytes,
                        choice.params, choice.gradients, choice.optimizer,
-                       uint64_t(choice.optimizerHost), uint64_t(choice.swapHost),
+                       uint64_t(choice.optimizerNear), uint64_t(choice.swapHost),
                        uint64_t(choice.swapNvme), choice.nodeRanks, choice.interleave);
 }
 
@@ -29,7 +29,7 @@ PlanChoice choiceOf(PlanAttr plan) {
   choice.params = plan.getParams();
   choice.gradients = plan.getGradients();
   choice.optimizer = plan.getOptimizer();
-  choice.optimizerHost = int64_t(plan.getOptimizerHost());
+  choice.optimizerNear = int64_t(plan.getOptimizerHost());
   choice.swapHost = int64_t(plan.getActivationsHost());
   choice.swapNvme = int64_t(plan.getActivationsNvme());
   choice.nodeRanks = unsigned(plan.getNodeRanks());
@@ -99,13 +99,12 @@ static bool isPersistent(const Root &root, int64_t positions) {
   return root.begin == 0 && root.end == positions - 1;
 }
 
-/// Bytes of optimizer state on the host.
-static int64_t optimizerOnHost(const Storage &storage) {
-  int64_t bytes = 0;
+/// Bytes of optimizer state by tier.
+static std::array<int64_t, 3> optimizerByTier(const Storage &storage) {
+  std::array<int64_t, 3> bytes{};
   for (const Root &root : storage.roots())
-    if (root.tier == Tier::Host && root.usage == Usage::Optimizer &&
-        isPersistent(root, storage.numPositions()))
-      bytes += root.bytes;
+    if (root.usage == Usage::Optimizer && isPersistent(root, storage.numPositions()))
+      bytes[size_t(root.tier)] += root.bytes;
   return bytes;
 }
 
@@ -163,7 +162,7 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.cost.device = {std::move(lifetimes), kArenaAlignment};
   result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
   result.cost.nvme = {lifetimesOf(result.storage->roots(), Tier::Nvme), kPageAlignment};
-  result.cost.optimizerOnHost = optimizerOnHost(*result.storage);
+  result.cost.optimizer = optimizerByTier(*result.storage);
   result.cost.activations = mostActivations(*result.storage);
   result.cost.written = bytesMoved(*step, iterationsOf(module))[size_t(planning::Link::DiskWrite)];
   result.cost.time = measureStep(module, *step, machine, options.kernels.threadsPerRank);

@@ -22,8 +22,9 @@ struct PlanChoice {
   Tier params = Tier::Device;
   Tier gradients = Tier::Device;
   Tier optimizer = Tier::Device;
-  int64_t optimizerHost = 0; ///< bytes of optimizer state on the host, with the rest on nvme
-  int64_t swapHost = 0;      ///< bytes of saved values that wait there at most
+  /// Bytes of optimizer state one tier nearer than the rest, which is on `optimizer`.
+  int64_t optimizerNear = 0;
+  int64_t swapHost = 0; ///< bytes of saved values that wait there at most
   int64_t swapNvme = 0;
   /// Data-parallel ranks of a node if the planner shards parameters within nodes; 0: over the ranks
   /// that --shard-params says.
@@ -64,9 +65,9 @@ private:
 /// The resources of a plan on each rank.
 struct PlanCost {
   TierBytes device, host, nvme;
-  int64_t activations = 0; ///< maximum of the live bytes of inputs and saved values
-  int64_t optimizerOnHost = 0;
-  int64_t written = 0; ///< to the disk in a step
+  int64_t activations = 0;               ///< maximum of the live bytes of inputs and saved values
+  std::array<int64_t, 3> optimizer = {}; ///< bytes of optimizer state by tier, of the whole step
+  int64_t written = 0;                   ///< to the disk in a step
   StepTime time;
   bool isExact = false; ///< whether time.seconds are those of packed values
 };

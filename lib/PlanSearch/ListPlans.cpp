@@ -27,18 +27,21 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   for (const PlanChoice &choice : listPlacements(module, options, machine)) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
     const auto [device, host, nvme] = stateBytes(module, choice);
-    const int64_t filled = toFill(), least = leastMemory(device, host);
-    auto add = [&](bool fillsHost, int64_t disk) {
+    const int64_t filled = toFill(choice), least = leastMemory(device, host);
+    auto add = [&](bool fills, int64_t onHost, int64_t disk) {
       Placement &placement = placements.emplace_back();
       placement.choice = choice;
-      placement.fillsHost = fillsHost;
+      placement.fills = fills;
       placement.leastBytes = least;
-      placement.least = {host, disk};
+      placement.least = {onHost, disk};
     };
-    if (filled != 0 && !module->hasAttr(kStatePlanAttr) && options.offload.optimizer.isAuto() &&
-        choice.optimizer == Tier::Nvme)
-      add(/*fillsHost=*/true, std::max<int64_t>(nvme - filled, 0));
-    add(/*fillsHost=*/false, nvme);
+    const bool mayFill =
+        filled != 0 && !module->hasAttr(kStatePlanAttr) && options.offload.optimizer.isAuto();
+    if (mayFill && choice.optimizer == Tier::Nvme)
+      add(/*fills=*/true, host, std::max<int64_t>(nvme - filled, 0));
+    if (mayFill && choice.optimizer == Tier::Host && choice.gradients == Tier::Device)
+      add(/*fills=*/true, std::max<int64_t>(host - filled, 0), nvme);
+    add(/*fills=*/false, host, nvme);
   }
   llvm::stable_sort(placements, [](const Placement &a, const Placement &b) {
     return a.leastBytes < b.leastBytes;
@@ -56,9 +59,10 @@ LogicalResult PlanSearch::list(Placement &placement) {
   if (ladder)
     next.choice.activations = &ladder->front().activations;
   const size_t begin = plans.size();
-  LogicalResult added = !next.fillsHost ? addPlans(next)
-                        : isShared      ? addFilledMemory(next)
-                                        : addFilledHost(next);
+  LogicalResult added = !next.fills                           ? addPlans(next)
+                        : isShared                            ? addFilledMemory(next)
+                        : next.choice.optimizer == Tier::Host ? addFilledDevice(next)
+                                                              : addFilledHost(next);
   for (size_t index = begin; index < plans.size(); ++index)
     plans[index].order = placement.order + index - begin;
   return added;
@@ -190,19 +194,19 @@ LogicalResult PlanSearch::addPlans(Placement placement) {
 /// time of the links of the disk.
 LogicalResult PlanSearch::addFilledHost(Placement placement) {
   PlanChoice &choice = placement.choice;
-  choice.optimizerHost = toFill();
+  choice.optimizerNear = toFill(choice);
   FailureOr<Evaluation> evaluation = make(choice, /*mayBeEmpty=*/false);
   if (failed(evaluation))
     return failure();
-  const bool fits = excessOf(evaluation->getCost()) == 0;
-  return fits && choice.optimizerHost ? addPlans(placement, *evaluation) : success();
+  const bool fits = excessOf(choice, evaluation->getCost()) == 0;
+  return fits && choice.optimizerNear ? addPlans(placement, *evaluation) : success();
 }
 
 /// The same in memory that the host shares with the device: each way to recompute leaves another
 /// part of it, which is filled when the plan is built. What does not fit there at least is read
 /// from the disk and written back.
 LogicalResult PlanSearch::addFilledMemory(Placement placement) {
-  placement.choice.optimizerHost = toFill();
+  placement.choice.optimizerNear = toFill(placement.choice);
   ++evaluated;
   FailureOr<Evaluation> evaluation = Evaluation::create(module, placement.choice, options, machine);
   if (failed(evaluation))
@@ -212,7 +216,7 @@ LogicalResult PlanSearch::addFilledMemory(Placement placement) {
   const MemoryFloor own = evaluation->findFloor();
   const int64_t state = own.state + placement.least.host;
   const int64_t least = state + std::max(own.launch, evaluation->leastWorking());
-  const int64_t all = evaluation->getCost().optimizerOnHost;
+  const int64_t all = evaluation->getCost().optimizer[size_t(Tier::Host)];
   learnWork(placement.choice, evaluation->getCost().time);
   auto add = [&](const ActivationPlan *activations, double again, int64_t saved) {
     Plan plan;
@@ -221,14 +225,50 @@ LogicalResult PlanSearch::addFilledMemory(Placement placement) {
     plan.leastBytes = std::max(least, state + saved);
     plan.state = state;
     plan.least = placement.least;
-    const int64_t filled = std::min(all, toFill() - plan.leastBytes);
+    const int64_t filled = std::min(all, toFill(plan.choice) - plan.leastBytes);
     if (filled <= 0)
       return;
-    plan.choice.optimizerHost = filled;
+    plan.choice.optimizerNear = filled;
     StepTime time = evaluation->getCost().time;
     for (planning::Link link : {planning::Link::DiskRead, planning::Link::DiskWrite})
       time.transfer[size_t(link)] +=
           planning::transferSeconds(machine, link, double(all - filled), options.ranks());
+    plan.leastSeconds = leastSeconds(time, again, machine);
+    plans.push_back(std::move(plan));
+  };
+  if (!ladder)
+    add(nullptr, 0, 0);
+  else
+    for (const RecomputePlan &recompute : *ladder)
+      add(&recompute.activations, recompute.leastSeconds, recompute.leastBytes);
+  return success();
+}
+
+/// Optimizer state on the host, with as much of it on the device as each way to recompute leaves
+/// space for: its gradients and parameters cross no link, and the host does not update it.
+LogicalResult PlanSearch::addFilledDevice(Placement placement) {
+  ++evaluated;
+  FailureOr<Evaluation> evaluation = Evaluation::create(module, placement.choice, options, machine);
+  if (failed(evaluation))
+    return failure();
+  const MemoryFloor own = evaluation->findFloor();
+  const int64_t least = own.state + std::max(own.launch, evaluation->leastWorking());
+  const int64_t all = evaluation->getCost().optimizer[size_t(Tier::Host)];
+  auto add = [&](const ActivationPlan *activations, double again, int64_t saved) {
+    Plan plan;
+    plan.choice = placement.choice;
+    plan.choice.activations = activations;
+    plan.leastBytes = std::max(least, own.state + saved);
+    plan.state = own.state;
+    plan.least = placement.least;
+    plan.choice.optimizerNear = std::min(all, toFill(plan.choice) - plan.leastBytes);
+    if (plan.choice.optimizerNear <= 0 || plan.choice.optimizerNear == all)
+      return; // nothing, or the placement of all state on the device
+    StepTime time = evaluation->getCost().time;
+    const double left = 1 - double(plan.choice.optimizerNear) / double(all);
+    time.host *= left;
+    for (double &seconds : time.transfer)
+      seconds *= left;
     plan.leastSeconds = leastSeconds(time, again, machine);
     plans.push_back(std::move(plan));
   };
@@ -249,7 +289,7 @@ LogicalResult PlanSearch::addPlans(const Placement &placement, Evaluation &evalu
   MemoryFloor own = evaluation.findFloor();
   OffDevice elsewhere = placement.least;
   // How much state fills the host is another for each plan.
-  if (!placement.choice.optimizerHost)
+  if (!placement.choice.optimizerNear)
     elsewhere = {std::max(elsewhere.host, evaluation.leastOn(Tier::Host)),
                  std::max(elsewhere.nvme, evaluation.leastOn(Tier::Nvme))};
   own.state = leastMemory(own.state, elsewhere.host);

@@ -38,9 +38,11 @@ static std::string describe(const PlanChoice &choice) {
   };
   add("parameters", choice.params);
   add("gradients", choice.gradients);
-  if (choice.optimizerHost)
-    text += ", up to " + planning::formatBytes(double(choice.optimizerHost)) +
-            " of optimizer state on host, the rest on nvme";
+  if (choice.optimizerNear)
+    text += ", up to " + planning::formatBytes(double(choice.optimizerNear)) +
+            (" of optimizer state on " + stringifyTier(nearerTier(choice.optimizer)) +
+             ", the rest on " + stringifyTier(choice.optimizer))
+                .str();
   else
     add("optimizer state", choice.optimizer);
   if (choice.interleave)

@@ -32,10 +32,10 @@ bool PlanSearch::OffDevice::fit(const Budget &budget) const {
 static constexpr int kFillings = 6;
 
 /// The bytes beyond those that may be filled, or 0.
-int64_t PlanSearch::excessOf(PlanCost &cost) const {
-  const int64_t most = toFill();
-  if (isShared)
-    return std::max<int64_t>(cost.device.roughly() + cost.host.roughly() - most, 0);
+int64_t PlanSearch::excessOf(const PlanChoice &choice, PlanCost &cost) const {
+  const int64_t most = toFill(choice);
+  if (fillsMemory(choice))
+    return std::max<int64_t>(leastMemory(cost.device.roughly(), cost.host.roughly()) - most, 0);
   if (cost.host.least() > most)
     return cost.host.least() - most;
   return cost.host.fits(most) ? 0 : cost.host.packed() - most;
@@ -48,14 +48,14 @@ FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice, bool mayBeEmpty) {
   for (int turn = 1;; ++turn) {
     ++evaluated;
     FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, options, machine);
-    int64_t &filled = choice.optimizerHost;
-    if (failed(evaluation) || filled == 0 || isShared || turn == kFillings)
+    int64_t &filled = choice.optimizerNear;
+    if (failed(evaluation) || filled == 0 || fillsMemory(choice) || turn == kFillings)
       return evaluation;
     PlanCost &cost = evaluation->getCost();
-    const int64_t excess = excessOf(cost);
+    const int64_t excess = excessOf(choice, cost);
     if (excess == 0)
       return evaluation;
-    filled = std::max<int64_t>(cost.optimizerOnHost - excess, 0);
+    filled = std::max<int64_t>(cost.optimizer[size_t(Tier::Host)] - excess, 0);
     if (filled == 0 && !mayBeEmpty)
       return evaluation;
   }
@@ -78,7 +78,7 @@ void PlanSearch::raiseBound(Plan &plan) const {
     plan.leastBytes = std::max(plan.leastBytes, plan.state + known->second);
 }
 
-/// Shared memory may be filled too much: the plan has no cost then, but fills less, for which the
+/// Memory may be filled too much: the plan has no cost then, but fills less, for which the
 /// step takes no less time.
 LogicalResult PlanSearch::evaluate(Plan &plan) {
   if (plan.cost)
@@ -86,12 +86,13 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
   FailureOr<Evaluation> evaluation = make(plan.choice);
   if (failed(evaluation))
     return failure();
-  if (int64_t &filled = plan.choice.optimizerHost;
-      isShared && filled && ++plan.fillings < kFillings) {
+  if (int64_t &filled = plan.choice.optimizerNear;
+      fillsMemory(plan.choice) && filled && ++plan.fillings < kFillings) {
     PlanCost &cost = evaluation->getCost();
-    if (const int64_t excess = excessOf(cost)) {
+    if (const int64_t excess = excessOf(plan.choice, cost)) {
       plan.leastSeconds = std::max(plan.leastSeconds, cost.time.seconds);
-      filled = std::max<int64_t>(cost.optimizerOnHost - excess, 0);
+      const Tier tier = isShared ? Tier::Host : nearerTier(plan.choice.optimizer);
+      filled = std::max<int64_t>(std::min(filled, cost.optimizer[size_t(tier)]) - excess, 0);
       return success();
     }
   }
@@ -169,7 +170,7 @@ double PlanSearch::weigh(double seconds, bool writes) const {
 double PlanSearch::weightedSecondsOf(const Plan &plan) const {
   if (plan.cost)
     return weigh(plan.cost->time.seconds, plan.cost->written > 0);
-  return weigh(plan.leastSeconds, writesToDisk(plan.choice, plan.choice.optimizerHost > 0));
+  return weigh(plan.leastSeconds, writesToDisk(plan.choice, plan.choice.optimizerNear > 0));
 }
 
 double PlanSearch::weightedSeconds(const PlanChoice *choice) {
@@ -189,7 +190,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
     open.push({weightedSecondsOf(plans[index]), plans[index].order, true, index});
   };
   auto boundOf = [&](const Placement &placement) {
-    return weigh(leastSecondsOf(placement), writesToDisk(placement.choice, placement.fillsHost));
+    return weigh(leastSecondsOf(placement), writesToDisk(placement.choice, placement.fills));
   };
   auto pushPlacement = [&](size_t index) {
     open.push({boundOf(placements[index]), placements[index].order, false, index});

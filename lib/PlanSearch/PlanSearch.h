@@ -98,14 +98,14 @@ private:
     int64_t state = 0;       ///< of it, during the whole step
     OffDevice least;         ///< nor its arenas of other tiers
     std::optional<PlanCost> cost;
-    int fillings = 0; ///< attempts to fill memory that is shared
+    int fillings = 0; ///< attempts to fill memory of which each plan leaves another part
   };
   /// A placement of state. Its plans are listed once one of them may be wanted.
   struct Placement {
     PlanChoice choice;
     size_t order = 0; ///< of its first plan
     bool isListed = false;
-    bool fillsHost = false; ///< with as much state as the budget of the host allows
+    bool fills = false;     ///< with as much optimizer state one tier nearer as budgets allow
     int64_t leastBytes = 0; ///< of the memory that the budget limits: state alone
     OffDevice least;        ///< of other tiers: state alone
   };
@@ -118,6 +118,7 @@ private:
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(Placement placement);
   llvm::LogicalResult addFilledMemory(Placement placement);
+  llvm::LogicalResult addFilledDevice(Placement placement);
   double weigh(double seconds, bool writes) const;
   double weightedSecondsOf(const Plan &plan) const;
   int64_t leastMemory(int64_t device, int64_t host) const { return device + (isShared ? host : 0); }
@@ -126,8 +127,14 @@ private:
   bool fits(PlanCost &cost, const Budget &budget) const;
   double dailyWrites(const PlanCost &cost) const;
   bool keepsWrites(const PlanCost &cost, const Budget &budget) const;
-  int64_t toFill() const { return int64_t(isShared ? given.memory : given.host); }
-  int64_t excessOf(PlanCost &cost) const;
+  /// Whether optimizer state of `choice` fills what the way to recompute leaves of a memory.
+  bool fillsMemory(const PlanChoice &choice) const {
+    return isShared || choice.optimizer == Tier::Host;
+  }
+  int64_t toFill(const PlanChoice &choice) const {
+    return int64_t(fillsMemory(choice) ? given.memory : given.host);
+  }
+  int64_t excessOf(const PlanChoice &choice, PlanCost &cost) const;
   llvm::LogicalResult list(Placement &placement);
   llvm::LogicalResult listAll();
   void learnWork(const PlanChoice &choice, const StepTime &time);

@@ -32,17 +32,36 @@ public:
   /// Reserves `link` for `seconds` that end at `deadline` at the latest. Returns the latest time to
   /// start, which may be before command `earliest`, where the use can start.
   double reserve(int link, double seconds, double deadline, int64_t earliest) {
-    if (size_t(link) >= busyFrom.size())
-      busyFrom.resize(link + 1, starts.back());
-    double &free = busyFrom[link];
-    const double latest = std::min(deadline, free) - seconds;
-    free = std::min(free, std::max(latest, starts[earliest]));
+    Use &use = useOf(link);
+    use.idle += std::max(use.from - deadline, 0.0);
+    const double latest = std::min(deadline, use.from) - seconds;
+    use.from = std::min(use.from, std::max(latest, starts[earliest]));
     return latest;
   }
 
+  /// Reserves `link` for `seconds` that start at `release` at the earliest: before what follows,
+  /// else while the link would be idle, else what follows has to start earlier.
+  void occupy(int link, double seconds, double release) {
+    Use &use = useOf(link);
+    const double before = std::clamp(use.from - release, 0.0, seconds);
+    const double within = std::min(seconds - before, use.idle);
+    use.idle -= within;
+    use.from -= seconds - within;
+  }
+
 private:
+  struct Use {
+    double from = 0; ///< when the uses that follow start
+    double idle = 0; ///< seconds between them
+  };
+  Use &useOf(int link) {
+    if (size_t(link) >= uses.size())
+      uses.resize(link + 1, {starts.back(), 0});
+    return uses[link];
+  }
+
   const std::vector<double> &starts;
-  std::vector<double> busyFrom; ///< by link: when the use that follows starts
+  std::vector<Use> uses; ///< by link
 };
 } // namespace
 
@@ -60,7 +79,7 @@ static std::vector<double> latestStarts(const Timeline &timeline, const std::vec
     const double deadline = starts[fetch.needed] - fetch.margin;
     for (; other != timeline.occupations.rend() && starts[other->from] > deadline - fetch.seconds;
          ++other)
-      links.reserve(other->link, other->seconds, starts.back(), other->from);
+      links.occupy(other->link, other->seconds, starts[other->from]);
     latest[*it] = links.reserve(fetch.link, fetch.seconds, deadline, fetch.earliest);
   }
   return latest;

@@ -56,8 +56,9 @@ FLAGS = {
         "gpu-arch", "text", "sm_80,...",
         "GPU architectures that --device=cuda compiles for (sm_80,sm_90,sm_100)"),
     "nvme_dir": Flag(
-        "nvme-dir", "text", "DIR",
-        "directory of the nvme tier: plan with the speed of its disk, measured once and cached"),
+        "nvme-dir", "text", "DIR,...",
+        "directories of the nvme tier, one on each drive: plan with their speed, measured once "
+        "and cached"),
     "threads": Flag(
         "threads", "integer", "N",
         "threads that compile kernels (2)"),
@@ -170,6 +171,14 @@ FLAGS = {
     "device": Flag(
         "device", "word", "cpu|cuda",
         "device of the kernels: cpu or cuda (cpu)"),
+    "disk_count": Flag(
+        "disk-count", "integer", "integer",
+        "drives of the nvme tier, over which the bytes of a step are spread evenly (0: those of "
+        "--nvme-dir, or as --machine says)"),
+    "disk_mixed": Flag(
+        "disk-mixed", "bytes", "bytes",
+        "bandwidth of that disk while it reads and writes at the same time, both together (0: as "
+        "--machine says)"),
     "disk_read": Flag(
         "disk-read", "bytes", "bytes",
         "read bandwidth of the disk of the nvme tier in bytes per second, for all ranks together "
@@ -550,7 +559,7 @@ class Flags(TypedDict, total=False):
     dump_after: _Path
     clean_after_phases: bool
     gpu_arch: Any
-    nvme_dir: _Path
+    nvme_dir: Any
     threads: int
     cache_dir: _Path
     no_cache: bool
@@ -585,6 +594,8 @@ class Flags(TypedDict, total=False):
     decay_steps: int
     delay_updates: bool
     device: Literal["cpu", "cuda"]
+    disk_count: int
+    disk_mixed: Union[int, str]
     disk_read: Union[int, str]
     disk_write: Union[int, str]
     dora: bool

@@ -28,11 +28,13 @@ def _options(keywords):
     """The fields of zero_rt_session_options."""
     names = {"threads": "threads_per_rank", "timeout": "timeout_seconds"}
     options = {names.get(key, key): value for key, value in keywords.items() if value is not None}
-    for path in ("nvme_dir", "gpu_algorithms"):
-        if path in options:
-            options[path] = str(options[path])
-    if "gpus" in options and not isinstance(options["gpus"], str):
-        options["gpus"] = ",".join(map(str, options["gpus"]))
+    if "gpu_algorithms" in options:
+        options["gpu_algorithms"] = str(options["gpu_algorithms"])
+    for several in ("gpus", "nvme_dir"):
+        if several in options:
+            given = options[several]
+            options[several] = ",".join(map(str, given if isinstance(given, (list, tuple)) else
+                                            [given]))
     return {key: int(value) if isinstance(value, bool) else value
             for key, value in options.items()}
 
@@ -46,7 +48,8 @@ class Session:
     resume: a checkpoint, or a directory with checkpoints, to continue from.
     threads: of each rank; as compiled, if not given.
     learning_rate: instead of the compiled one.
-    nvme_dir: directory of the nvme tier; required if the program has one.
+    nvme_dir: directory of the nvme tier, or a list with one on each drive; required if the program
+        has this tier.
     nvme_io: "io_uring", "threads" or "auto".
     timeout: seconds that a rank waits for another one (120).
     allow_nan: continue when the loss is NaN or infinite.

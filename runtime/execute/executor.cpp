@@ -92,16 +92,16 @@ LaneUse Executor::useSoFar() const {
   return all;
 }
 
-/// The rank's file is marked while a step is in progress, because the file of a process that ends
-/// then is not usable.
+/// The rank's files are marked while a step is in progress, because those of a process that ends
+/// then are not usable.
 Status Executor::runStep(const StepRequest &request) {
   const LaneUse before = useSoFar();
   const bool writesFile = writing.contains(request.mode);
   if (writesFile)
-    ZERO_RT_TRY(memory.getFile().beginStep());
+    ZERO_RT_TRY(memory.getFiles().beginStep());
   ZERO_RT_TRY(request.mode == Mode::Finish ? finishStep(request) : runSegments(request));
   if (writesFile)
-    ZERO_RT_TRY(memory.getFile().endStep());
+    ZERO_RT_TRY(memory.getFiles().endStep());
   if (request.mode != Mode::Evaluation)
     allSteps += lastStep = useSoFar() - before;
   return {};

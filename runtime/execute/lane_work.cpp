@@ -33,15 +33,19 @@ Status LaneWork::open(proto::Lane lane, Communicator &communicator, Device &devi
   if (lane == proto::COLLECTIVE)
     made->communicator = &communicator;
   if (lane == proto::NVME_READ || lane == proto::NVME_WRITE) {
-    ZERO_RT_TRY(DiskQueue::make(memory.queueKind(), made->disk));
+    ZERO_RT_TRY(
+        DiskQueue::make(memory.queueKind(), memory.getFiles().getFiles().size(), made->disk));
     made->pages = std::make_unique<Page[]>(Batch::kMost);
   }
   work = std::move(made);
   return {};
 }
 
-/// Bytes that a batch may move: they are all in flight at the same time.
-static constexpr uint64_t kBatchBytes = DiskQueue::kBlock * DiskQueue::kDepth;
+LaneWork::Batch LaneWork::makeBatch() const {
+  Batch batch;
+  batch.mostBytes = DiskQueue::kBlock * DiskQueue::kDepth * memory.getFiles().getFiles().size();
+  return batch;
+}
 
 static bool overlaps(uint64_t a, uint64_t aBytes, uint64_t b, uint64_t bBytes) {
   return a < b + bBytes && b < a + aBytes;
@@ -64,26 +68,26 @@ bool LaneWork::accepts(const Batch &batch, const Command &command) {
       return false;
     bytes += other.bytes;
   }
-  return bytes <= kBatchBytes;
+  return bytes <= batch.mostBytes;
 }
 
 /// A disk moves full blocks. The remaining bytes of a command are transferred through its page.
 Status LaneWork::move(const Batch &batch) {
   std::array<Transfer, 2 * Batch::kMost> transfers;
   size_t count = 0;
-  const TierFile &file = memory.getFile();
+  const TierFiles &files = memory.getFiles();
   for (size_t i = 0; i < batch.size; ++i) {
     const auto &command = std::get<DiskCommand>(batch.commands[i]->body);
     const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;
-    transfers[count++] = file.transfer(command.writes, command.offset, command.memory, whole);
+    transfers[count++] = files.transfer(command.writes, command.offset, command.memory, whole);
     if (rest == 0)
       continue;
     if (command.writes)
       std::memcpy(pages[i].bytes, static_cast<char *>(command.memory) + whole, rest);
     transfers[count++] =
-        file.transfer(command.writes, command.offset + whole, pages[i].bytes, kDiskAlignment);
+        files.transfer(command.writes, command.offset + whole, pages[i].bytes, kDiskAlignment);
   }
-  ZERO_RT_TRY(file.move(*disk, std::span(transfers.data(), count)));
+  ZERO_RT_TRY(files.move(*disk, std::span(transfers.data(), count)));
   for (size_t i = 0; i < batch.size; ++i) {
     const auto &command = std::get<DiskCommand>(batch.commands[i]->body);
     const uint64_t rest = command.bytes % kDiskAlignment, whole = command.bytes - rest;

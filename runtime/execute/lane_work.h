@@ -42,6 +42,7 @@ public:
   /// command moves few bytes.
   struct Batch {
     static constexpr size_t kMost = 16;
+    uint64_t mostBytes = 0; ///< that it may move
     std::array<const Command *, kMost> commands;
     std::array<Span, kMost> spans; ///< set by run(): its time, divided by bytes
     size_t size = 0;
@@ -51,6 +52,8 @@ public:
 
   /// Resets the count of collectives.
   void beginStep() { collectives = 0; }
+  /// An empty batch. All bytes that it may move are in flight at the same time.
+  Batch makeBatch() const;
   /// Whether `command` may run together with those of `batch`: it accesses a disk as they do, moves
   /// few bytes, and no bytes that they move.
   static bool accepts(const Batch &batch, const Command &command);

@@ -192,7 +192,7 @@ Status Lanes::Shared::runIteration(size_t sequence) {
     ZERO_RT_TRY(awaitWaits(sequence, steps[next]));
     if (progress.isStopped())
       return {};
-    LaneWork::Batch batch;
+    LaneWork::Batch batch = work[sequence]->makeBatch();
     const size_t count = collect(sequence, steps, next, batch);
     if (batch.size > 0)
       ZERO_RT_TRY(run(sequence, batch));

@@ -32,7 +32,7 @@ public:
        const DiskOptions &disk);
 
   /// Makes the rank's file, if it has one: see RankMemory.
-  Status openFile() { return memory.openFile(*program, communicator->rank()); }
+  Status openFiles() { return memory.openFiles(*program, communicator->rank()); }
   /// Reserves and touches the arenas, reads initial values, resolves commands, starts lanes.
   Status prepare(Device &device, const InitialFiles &files, const RankOptions &options);
 

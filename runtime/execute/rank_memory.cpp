@@ -13,19 +13,19 @@ static uint64_t checksumOf(const Executable &executable) {
   return header.checksum;
 }
 
-Status RankMemory::openFile(const LoadedProgram &program, int rank) {
+Status RankMemory::openFiles(const LoadedProgram &program, int rank) {
   const uint64_t bytes = arenaBytes(program.tables(), proto::NVME);
   if (bytes == 0)
     return {};
-  if (options.folder.empty())
+  if (options.folders.empty())
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "the program stores %llu bytes of each rank on disk: expected a directory for them "
                 "(--nvme-dir)",
                 static_cast<unsigned long long>(bytes));
   const TierIdentity identity{checksumOf(program.executable), uint32_t(rank),
                               uint32_t(program.ranks()), bytes};
-  ZERO_RT_TRY(TierFile::create(tierPath(options.folder, rank), identity, file));
-  return DiskMemory::open(file, options.queue, disk);
+  ZERO_RT_TRY(files.create(options.folders, identity));
+  return DiskMemory::open(files, options.queue, disk);
 }
 
 Status RankMemory::reserve(Device &device, const proto::Program &program, int rank, bool guarded,

@@ -13,20 +13,20 @@ namespace zero::rt {
 
 /// How the nvme tier is reached.
 struct DiskOptions {
-  std::string folder; ///< in which each rank has a file; empty: none was given
+  DriveFolders folders; ///< in each of which each rank has a file; empty: none was given
   DiskQueue::Kind queue = DiskQueue::Kind::Any;
 };
 
-/// One rank's arenas. Its file is deleted with it.
+/// One rank's arenas. Its files are deleted with it.
 class RankMemory {
 public:
   explicit RankMemory(DiskOptions options) : options(std::move(options)) {}
-  ~RankMemory() { file.remove(); }
+  ~RankMemory() { files.remove(); }
 
-  /// Creates the rank's file, if the program stores anything on disk, and reserves its space. An
+  /// Creates the rank's files, if the program stores anything on disk, and reserves their space. An
   /// error names the reason: no folder, a full disk, a file that is in use or belongs to another
   /// user.
-  Status openFile(const LoadedProgram &program, int rank);
+  Status openFiles(const LoadedProgram &program, int rank);
   /// Reserves and touches the arenas in memory. Called on the rank's thread; `guarded` as in
   /// Device.
   Status reserve(Device &device, const proto::Program &program, int rank, bool guarded,
@@ -36,18 +36,17 @@ public:
   ArenaBases bases() const;
   MemoryByTier byTier();
 
-  bool hasFile() const { return file.descriptor() >= 0; }
-  TierFile &getFile() { return file; }
-  const TierFile &getFile() const { return file; }
+  TierFiles &getFiles() { return files; }
+  const TierFiles &getFiles() const { return files; }
   DiskQueue::Kind queueKind() const { return options.queue; }
-  /// How the file is accessed between steps: "io_uring" or "4 threads".
+  /// How the files are accessed between steps: "io_uring" or "4 threads".
   const char *queueName() const { return disk->getQueue().name(); }
 
 private:
   DiskOptions options;
   std::unique_ptr<Arena> deviceArena, hostArena; ///< of the host: null if there is none
-  TierFile file;
-  std::unique_ptr<DiskMemory> disk; ///< null without a file
+  TierFiles files;
+  std::unique_ptr<DiskMemory> disk; ///< null without files
 };
 
 } // namespace zero::rt

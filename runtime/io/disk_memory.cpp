@@ -14,24 +14,24 @@ static uint64_t roundUp(uint64_t bytes) {
   return (bytes + kDiskAlignment - 1) / kDiskAlignment * kDiskAlignment;
 }
 
-DiskMemory::DiskMemory(const TierFile &file)
-    : file(file),
+DiskMemory::DiskMemory(const TierFiles &files)
+    : files(files),
       staging(static_cast<char *>(std::aligned_alloc(kDiskAlignment, kStaging + kDiskAlignment))) {}
 
-Status DiskMemory::open(const TierFile &file, DiskQueue::Kind kind,
+Status DiskMemory::open(const TierFiles &files, DiskQueue::Kind kind,
                         std::unique_ptr<DiskMemory> &memory) {
-  std::unique_ptr<DiskMemory> made(new DiskMemory(file));
+  std::unique_ptr<DiskMemory> made(new DiskMemory(files));
   if (!made->staging)
     return fail(ZERO_RT_INTERNAL, "out of memory");
-  ZERO_RT_TRY(DiskQueue::make(kind, made->queue));
+  ZERO_RT_TRY(DiskQueue::make(kind, files.getFiles().size(), made->queue));
   memory = std::move(made);
   return {};
 }
 
 /// Moves full blocks between `offset` of the arena and byte `at` of the buffer.
 Status DiskMemory::move(bool writes, uint64_t offset, uint64_t bytes, uint64_t at) const {
-  const Transfer transfer = file.transfer(writes, offset, staging.get() + at, bytes);
-  return file.move(*queue, std::span(&transfer, 1));
+  const Transfer transfer = files.transfer(writes, offset, staging.get() + at, bytes);
+  return files.move(*queue, std::span(&transfer, 1));
 }
 
 Status DiskMemory::readPieces(uint64_t offset, uint64_t bytes, const Piece &use) const {

@@ -4,27 +4,27 @@
 #define RUNTIME_IO_DISK_MEMORY_H
 
 #include "runtime/io/disk_queue.h"
-#include "runtime/io/tier_file.h"
+#include "runtime/io/tier_files.h"
 #include "runtime/support/memory.h"
 
 #include <cstdlib>
 
 namespace zero::rt {
 
-/// The arena in a tier file, a piece at a time through a buffer of fixed size. Bytes beside
+/// The arena in tier files, a piece at a time through a buffer of fixed size. Bytes beside
 /// those that are written, in the same blocks of the disk, stay as they are.
 class DiskMemory final : public Memory {
 public:
-  /// `file` must outlive it.
-  static Status open(const TierFile &file, DiskQueue::Kind kind,
+  /// `files` must outlive it.
+  static Status open(const TierFiles &files, DiskQueue::Kind kind,
                      std::unique_ptr<DiskMemory> &memory);
 
   char *host() const override { return nullptr; }
-  bool startsAsZeros() const override { return file.startsAsZeros(); }
+  bool startsAsZeros() const override { return files.startsAsZeros(); }
   const DiskQueue &getQueue() const { return *queue; }
 
 private:
-  explicit DiskMemory(const TierFile &file);
+  explicit DiskMemory(const TierFiles &files);
   Status readPieces(uint64_t offset, uint64_t bytes, const Piece &use) const override;
   Status writePieces(uint64_t offset, uint64_t bytes, const Piece &make) override;
   Status move(bool writes, uint64_t offset, uint64_t bytes, uint64_t at) const;
@@ -32,7 +32,7 @@ private:
   struct Free {
     void operator()(char *memory) const { std::free(memory); }
   };
-  const TierFile &file;
+  const TierFiles &files;
   std::unique_ptr<DiskQueue> queue;
   std::unique_ptr<char, Free> staging;
 };

@@ -7,13 +7,13 @@
 
 namespace zero::rt {
 
-Status DiskQueue::make(Kind kind, std::unique_ptr<DiskQueue> &queue) {
+Status DiskQueue::make(Kind kind, size_t drives, std::unique_ptr<DiskQueue> &queue) {
   int why = 0;
   if (kind != Kind::Threads)
-    queue = makeRingQueue(why);
+    queue = makeRingQueue(drives, why);
   if (kind == Kind::Ring && !queue)
     return fail(ZERO_RT_IO, "the kernel allows no io_uring: %s", std::strerror(why));
-  return queue ? Status() : makeThreadQueue(queue);
+  return queue ? Status() : makeThreadQueue(drives, queue);
 }
 
 void TransferBlocks::skipEmpty() {
@@ -25,7 +25,8 @@ void TransferBlocks::skipEmpty() {
 
 TransferBlock TransferBlocks::take() {
   const Transfer &transfer = transfers.front();
-  const TransferBlock block{&transfer, begin, std::min(begin + DiskQueue::kBlock, transfer.bytes)};
+  TransferBlock block{&transfer, begin, transfer.bytes};
+  block.end = begin + std::min({DiskQueue::kBlock, block.bytes(), block.place().bytes});
   begin = block.end;
   skipEmpty();
   return block;
@@ -37,7 +38,8 @@ static Status checkAligned(const Transfer &transfer) {
     return {};
   return fail(ZERO_RT_INTERNAL,
               "'%s': expected a transfer aligned to %llu bytes, got %llu bytes at %llu",
-              escape(transfer.path).c_str(), static_cast<unsigned long long>(kDiskAlignment),
+              escape(transfer.files->at(transfer.offset).file->path).c_str(),
+              static_cast<unsigned long long>(kDiskAlignment),
               static_cast<unsigned long long>(transfer.bytes),
               static_cast<unsigned long long>(transfer.offset));
 }
@@ -49,18 +51,16 @@ Status DiskQueue::run(std::span<const Transfer> transfers) {
   return blocks.isEmpty() ? Status() : move(blocks);
 }
 
-Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int64_t result) {
-  const char *verb = transfer.writes ? "write" : "read";
+Status checkMoved(const TransferBlock &block, int64_t result) {
   // A partial block occurs only at the end of a file.
   if (result > 0 && uint64_t(result) % kDiskAlignment == 0)
     return {};
-  if (result < 0)
-    return fail(ZERO_RT_IO, "cannot %s %llu bytes at %llu of '%s': %s", verb,
-                static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-                escape(transfer.path).c_str(), std::strerror(static_cast<int>(-result)));
-  return fail(ZERO_RT_IO, "cannot %s %llu bytes at %llu of '%s': the file ends there", verb,
-              static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-              escape(transfer.path).c_str());
+  const Stripes::Place place = block.place();
+  return fail(ZERO_RT_IO, "cannot %s %llu bytes at %llu of '%s': %s",
+              block.transfer->writes ? "write" : "read",
+              static_cast<unsigned long long>(block.bytes()),
+              static_cast<unsigned long long>(place.offset), escape(place.file->path).c_str(),
+              result < 0 ? std::strerror(static_cast<int>(-result)) : "the file ends there");
 }
 
 } // namespace zero::rt

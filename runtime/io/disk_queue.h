@@ -3,6 +3,7 @@
 #ifndef RUNTIME_IO_DISK_QUEUE_H
 #define RUNTIME_IO_DISK_QUEUE_H
 
+#include "runtime/io/stripes.h"
 #include "runtime/support/file.h"
 #include "runtime/support/status.h"
 
@@ -12,20 +13,23 @@
 
 namespace zero::rt {
 
-/// Bytes that move between memory and an open file.
+/// Bytes that move between memory and open files.
 struct Transfer {
   bool writes = false;
-  int descriptor = -1;
-  const char *path = ""; ///< for errors
-  uint64_t offset = 0;   ///< in the file
+  const Stripes *files = nullptr;
+  uint64_t offset = 0; ///< in the stripes
   void *memory = nullptr;
   uint64_t bytes = 0;
 };
 
-/// The rest of a block of a transfer, as bytes of the transfer.
+/// The rest of a block of a transfer, as bytes of the transfer. It is in one file.
 struct TransferBlock {
   const Transfer *transfer = nullptr;
   uint64_t begin = 0, end = 0;
+
+  Stripes::Place place() const { return transfer->files->at(transfer->offset + begin); }
+  char *memory() const { return static_cast<char *>(transfer->memory) + begin; }
+  uint64_t bytes() const { return end - begin; }
 };
 
 /// The blocks of several transfers, one after the other.
@@ -54,8 +58,8 @@ public:
     Threads ///< that call pread and pwrite
   };
 
-  /// Makes a queue. Fails when `kind` is Ring and the kernel has none.
-  static Status make(Kind kind, std::unique_ptr<DiskQueue> &queue);
+  /// Makes a queue for so many drives. Fails when `kind` is Ring and the kernel has none.
+  static Status make(Kind kind, size_t drives, std::unique_ptr<DiskQueue> &queue);
   virtual ~DiskQueue() = default;
 
   /// "io_uring" or "4 threads".
@@ -68,23 +72,23 @@ public:
   Status run(std::span<const Transfer> transfers);
   Status run(const Transfer &transfer) { return run(std::span(&transfer, 1)); }
 
-  /// Bytes in one request, and how many requests are on their way at most: beyond, drives
-  /// measured here gain nothing.
-  static constexpr uint64_t kBlock = uint64_t(512) << 10;
+  /// Bytes in one request, and how many requests are on their way for each drive at most: beyond,
+  /// drives measured here gain nothing.
+  static constexpr uint64_t kBlock = Stripes::kBytes;
   static constexpr unsigned kDepth = 16;
 
 protected:
   virtual Status move(TransferBlocks blocks) = 0;
 };
 
-/// Fails unless a request for `bytes` at `offset` of `transfer` that returned `result` (bytes
-/// moved, or minus errno) may be continued.
-Status checkMoved(const Transfer &transfer, uint64_t offset, uint64_t bytes, int64_t result);
+/// Fails unless a request for `block` that returned `result` (bytes moved, or minus errno) may be
+/// continued.
+Status checkMoved(const TransferBlock &block, int64_t result);
 
 /// Null where the kernel allows no ring; `why` is errno then.
-std::unique_ptr<DiskQueue> makeRingQueue(int &why);
+std::unique_ptr<DiskQueue> makeRingQueue(size_t drives, int &why);
 /// Fails where its threads cannot be started.
-Status makeThreadQueue(std::unique_ptr<DiskQueue> &queue);
+Status makeThreadQueue(size_t drives, std::unique_ptr<DiskQueue> &queue);
 
 } // namespace zero::rt
 

@@ -3,18 +3,19 @@
 #ifndef RUNTIME_IO_DISK_RATE_H
 #define RUNTIME_IO_DISK_RATE_H
 
-#include "runtime/support/status.h"
+#include "runtime/io/drive_folders.h"
 
 namespace zero::rt {
 
 struct DiskRate {
   double read = 0, write = 0; ///< bytes a second
+  double mixed = 0;           ///< of both together, at the same time
 };
 
-/// Writes and reads a file without a name in `folder`, past the system's cache (O_DIRECT),
-/// through a DiskQueue as a step does: 256 MiB, or as much as half a second is enough for.
-/// Fails where the file system has no such files.
-Status measureDisk(const std::string &folder, DiskRate &rate);
+/// Writes and reads files without a name in `folders`, past the system's cache (O_DIRECT), all
+/// through a DiskQueue as a step does: 256 MiB each way, or as much as half a second is enough for;
+/// then both at the same time. Fails where the file system has no such files.
+Status measureDisks(const DriveFolders &folders, DiskRate &rate);
 
 struct WriteSpeed {
   double bytesPerSecond = 0, flushSeconds = 0; ///< of data, and of a small file

@@ -2,21 +2,19 @@
 
 #include "runtime/io/disk_queue.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <liburing.h>
+#include <numeric>
+#include <vector>
 
 namespace zero::rt {
 
 namespace {
 class RingQueue final : public DiskQueue {
 public:
-  explicit RingQueue(const io_uring &ring) : ring(ring) {}
+  RingQueue(const io_uring &ring, unsigned slots) : ring(ring), requests(slots), idle(slots) {}
   ~RingQueue() override { io_uring_queue_exit(&ring); }
   const char *name() const override { return "io_uring"; }
-  /// A ring has as many entries as there are slots, so there is always a free entry.
-  static constexpr unsigned kEntries = kDepth;
 
 private:
   Status move(TransferBlocks blocks) override;
@@ -24,8 +22,8 @@ private:
   Status collect(bool goOn);
 
   io_uring ring;
-  std::array<TransferBlock, kDepth> requests; ///< the remaining parts of blocks in flight
-  std::array<unsigned, kDepth> idle;          ///< slots; the first `idleSlots` count
+  std::vector<TransferBlock> requests; ///< the remaining parts of blocks in flight
+  std::vector<unsigned> idle;          ///< slots; the first `idleSlots` count
   unsigned idleSlots = 0;
 };
 } // namespace
@@ -33,15 +31,13 @@ private:
 /// Submits the remaining part of the request in `slot`.
 void RingQueue::ask(unsigned slot) {
   const TransferBlock &request = requests[slot];
-  const Transfer &transfer = *request.transfer;
+  const Stripes::Place place = request.place();
   io_uring_sqe *entry = io_uring_get_sqe(&ring);
-  char *memory = static_cast<char *>(transfer.memory) + request.begin;
-  const auto bytes = static_cast<unsigned>(request.end - request.begin);
-  const uint64_t offset = transfer.offset + request.begin;
-  if (transfer.writes)
-    io_uring_prep_write(entry, transfer.descriptor, memory, bytes, offset);
+  const auto bytes = static_cast<unsigned>(request.bytes());
+  if (request.transfer->writes)
+    io_uring_prep_write(entry, place.file->descriptor, request.memory(), bytes, place.offset);
   else
-    io_uring_prep_read(entry, transfer.descriptor, memory, bytes, offset);
+    io_uring_prep_read(entry, place.file->descriptor, request.memory(), bytes, place.offset);
   io_uring_sqe_set_data(entry, &requests[slot]);
 }
 
@@ -61,8 +57,7 @@ Status RingQueue::collect(bool goOn) {
   const bool again = result == -EINTR || result == -EAGAIN;
   Status status;
   if (!again) {
-    status = checkMoved(*request->transfer, request->transfer->offset + request->begin,
-                        request->end - request->begin, result);
+    status = checkMoved(*request, result);
     request->begin += status.ok() ? static_cast<uint64_t>(result) : 0;
   }
   if (status.ok() && goOn && request->begin < request->end)
@@ -73,8 +68,8 @@ Status RingQueue::collect(bool goOn) {
 }
 
 Status RingQueue::move(TransferBlocks blocks) {
-  for (idleSlots = 0; idleSlots < kDepth; ++idleSlots)
-    idle[idleSlots] = idleSlots;
+  std::iota(idle.begin(), idle.end(), 0);
+  idleSlots = unsigned(idle.size());
   Status first;
   while (true) {
     while (first.ok() && !blocks.isEmpty() && idleSlots > 0) {
@@ -82,7 +77,7 @@ Status RingQueue::move(TransferBlocks blocks) {
       requests[slot] = blocks.take();
       ask(slot);
     }
-    if (idleSlots == kDepth)
+    if (idleSlots == idle.size())
       return first;
     if (int result = io_uring_submit(&ring); result < 0 && result != -EINTR && result != -EAGAIN)
       return fail(ZERO_RT_IO, "cannot reach the disk: error %d of io_uring", -result);
@@ -92,10 +87,12 @@ Status RingQueue::move(TransferBlocks blocks) {
   }
 }
 
-std::unique_ptr<DiskQueue> makeRingQueue(int &why) {
+/// A ring has at least as many entries as there are slots, so there is always a free entry.
+std::unique_ptr<DiskQueue> makeRingQueue(size_t drives, int &why) {
   io_uring ring;
-  why = -io_uring_queue_init(RingQueue::kEntries, &ring, 0);
-  return why == 0 ? std::make_unique<RingQueue>(ring) : nullptr;
+  const auto slots = unsigned(DiskQueue::kDepth * drives);
+  why = -io_uring_queue_init(slots, &ring, 0);
+  return why == 0 ? std::make_unique<RingQueue>(ring, slots) : nullptr;
 }
 
 } // namespace zero::rt

@@ -4,18 +4,20 @@
 
 #include "runtime/support/thread.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace zero::rt {
 
 namespace {
 class ThreadQueue final : public DiskQueue {
 public:
+  explicit ThreadQueue(size_t drives)
+      : threads(kThreads * drives), title(std::to_string(threads.size()) + " threads") {}
   Status start() {
     for (std::thread &thread : threads)
       ZERO_RT_TRY(startThread("transfers to a disk", thread, [this] { work(); }));
@@ -31,9 +33,11 @@ public:
       if (thread.joinable())
         thread.join();
   }
-  const char *name() const override { return "4 threads"; }
+  const char *name() const override { return title.c_str(); }
 
 private:
+  static constexpr size_t kThreads = 4; ///< of each drive
+
   Status move(TransferBlocks blocks) override;
   void work();
   static Status moveBlock(TransferBlock block);
@@ -44,24 +48,23 @@ private:
   unsigned working = 0;    ///< threads that have a block
   Status first;            ///< the first error of the current transfers
   bool isEnding = false;
-  std::array<std::thread, 4> threads;
+  std::vector<std::thread> threads;
+  std::string title;
 };
 } // namespace
 
 Status ThreadQueue::moveBlock(TransferBlock block) {
-  const Transfer &transfer = *block.transfer;
-  auto [begin, end] = std::pair(block.begin, block.end);
-  while (begin < end) {
-    char *memory = static_cast<char *>(transfer.memory) + begin;
-    const auto offset = static_cast<off_t>(transfer.offset + begin);
-    const ssize_t moved = transfer.writes
-                              ? ::pwrite(transfer.descriptor, memory, end - begin, offset)
-                              : ::pread(transfer.descriptor, memory, end - begin, offset);
+  while (block.bytes() > 0) {
+    const Stripes::Place place = block.place();
+    const int descriptor = place.file->descriptor;
+    const auto offset = static_cast<off_t>(place.offset);
+    const ssize_t moved = block.transfer->writes
+                              ? ::pwrite(descriptor, block.memory(), block.bytes(), offset)
+                              : ::pread(descriptor, block.memory(), block.bytes(), offset);
     if (moved < 0 && errno == EINTR)
       continue;
-    ZERO_RT_TRY(checkMoved(transfer, transfer.offset + begin, end - begin,
-                           moved < 0 ? -int64_t(errno) : int64_t(moved)));
-    begin += static_cast<uint64_t>(moved);
+    ZERO_RT_TRY(checkMoved(block, moved < 0 ? -int64_t(errno) : int64_t(moved)));
+    block.begin += static_cast<uint64_t>(moved);
   }
   return {};
 }
@@ -96,8 +99,8 @@ Status ThreadQueue::move(TransferBlocks blocks) {
   return std::move(first);
 }
 
-Status makeThreadQueue(std::unique_ptr<DiskQueue> &queue) {
-  auto made = std::make_unique<ThreadQueue>();
+Status makeThreadQueue(size_t drives, std::unique_ptr<DiskQueue> &queue) {
+  auto made = std::make_unique<ThreadQueue>(drives);
   ZERO_RT_TRY(made->start());
   queue = std::move(made);
   return {};

@@ -1,4 +1,4 @@
-//===- tier_file.cpp - a rank's memory of the nvme tier -------------------===//
+//===- tier_file.cpp - a file of the nvme tier ----------------------------===//
 
 #include "runtime/io/tier_file.h"
 
@@ -18,7 +18,7 @@
 namespace zero::rt {
 
 static constexpr char kTierMagic[8] = {'Z', 'E', 'R', 'O', 'T', 'I', 'E', 'R'};
-static constexpr uint32_t kTierVersion = 1;
+static constexpr uint32_t kTierVersion = 2;
 
 /// One page, which is written in one call. `checksum` covers the page, with this field as zero.
 struct alignas(kDiskAlignment) TierFile::Header {
@@ -30,7 +30,8 @@ struct alignas(kDiskAlignment) TierFile::Header {
   uint32_t rank, ranks;
   uint64_t bytes;
   uint64_t generation;
-  uint8_t unused[kDiskAlignment - 56];
+  uint32_t drive, drives;
+  uint8_t unused[kDiskAlignment - 64];
 
   uint64_t computeChecksum() const {
     Header copy = *this;
@@ -55,8 +56,7 @@ TierFile &TierFile::operator=(TierFile &&other) noexcept {
   std::swap(direct, other.direct);
   std::swap(reserved, other.reserved);
   std::swap(own, other.own);
-  read = other.read.load();
-  written = other.written.load();
+  std::swap(written, other.written);
   return *this;
 }
 
@@ -132,6 +132,9 @@ Status TierFile::check(const Header &header, uint64_t size) const {
   if (header.rank != identity.rank || header.ranks != identity.ranks)
     return refuse(format("expected the file of rank %u of %u, got that of rank %u of %u",
                          identity.rank, identity.ranks, header.rank, header.ranks));
+  if (header.drive != identity.drive || header.drives != identity.drives)
+    return refuse(format("expected the file of drive %u of %u, got that of drive %u of %u",
+                         identity.drive, identity.drives, header.drive, header.drives));
   if (header.bytes != identity.bytes || size != place(identity.bytes))
     return refuse(format("expected %llu bytes, got %llu; it was truncated or changed",
                          count(place(identity.bytes)), count(size)));
@@ -172,18 +175,13 @@ Status TierFile::writeHeader(bool isTorn) const {
   header.rank = identity.rank;
   header.ranks = identity.ranks;
   header.bytes = identity.bytes;
+  header.drive = identity.drive;
+  header.drives = identity.drives;
   header.generation = current;
   header.checksum = header.computeChecksum();
   if (::pwrite(number, &header, sizeof(header), 0) != ssize_t(sizeof(header)))
     return cannot("write", name);
   written += sizeof(header);
-  return {};
-}
-
-Status TierFile::move(DiskQueue &queue, std::span<const Transfer> transfers) const {
-  ZERO_RT_TRY(queue.run(transfers));
-  for (const Transfer &transfer : transfers)
-    (transfer.writes ? written : read) += transfer.bytes;
   return {};
 }
 

@@ -1,7 +1,7 @@
-//===- tier_file.h - a rank's memory of the nvme tier -----------*- C++ -*-===//
+//===- tier_file.h - a file of the nvme tier --------------------*- C++ -*-===//
 //
 //   page 0   header: what it belongs to, its generation, whether a step is under way
-//   page 1   the arena: offsets are those of the program
+//   page 1   the arena, or its stripes on this drive
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,24 +10,24 @@
 
 #include "runtime/io/disk_queue.h"
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 namespace zero::rt {
 
-/// The purpose of a tier file. A file of another program, rank or size is never used.
+/// The purpose of a tier file. A file of another program, rank, drive or size is never used.
 struct TierIdentity {
   uint64_t program = 0; ///< checksum of the executable
   uint32_t rank = 0, ranks = 1;
-  uint64_t bytes = 0; ///< of the arena, a multiple of kDiskAlignment
+  uint64_t bytes = 0;             ///< in this file, a multiple of kDiskAlignment
+  uint32_t drive = 0, drives = 1; ///< which stripes it has, and of how many
 };
 
 /// The path of a rank's file.
 std::string tierPath(const std::string &folder, int rank);
 
-/// A file that holds one rank's arena of the nvme tier, all of its space reserved. While it
+/// A file of one rank's arena of the nvme tier, all of its space reserved. While it
 /// is open no other process can open it. Between beginStep() and endStep() its header says
 /// that it is torn: a process that dies there leaves a file that is refused.
 class TierFile {
@@ -57,19 +57,12 @@ public:
   /// Fails in the same case. All writes of the step must be complete.
   Status endStep();
 
-  /// A transfer of `bytes` between `memory` and byte `offset` of the arena, in full blocks.
-  Transfer transfer(bool writes, uint64_t offset, void *memory, uint64_t bytes) const {
-    return {writes, number, name.c_str(), place(offset), memory, bytes};
-  }
-  /// Does all of `transfers`, which are of this file.
-  Status move(DiskQueue &queue, std::span<const Transfer> transfers) const;
-  /// Bytes that went from and to the file since it was opened, headers included.
-  uint64_t bytesRead() const { return read; }
-  uint64_t bytesWritten() const { return written; }
+  /// Bytes of headers that were written since it was opened.
+  uint64_t headerBytes() const { return written; }
 
   int descriptor() const { return number; }
   const std::string &path() const { return name; }
-  /// The place of byte `offset` of the arena in the file.
+  /// The place in the file of byte `offset` of what it holds.
   static uint64_t place(uint64_t offset);
   /// Whether unwritten bytes read as zeros and have their space on the disk: then zeros need not be
   /// written. False if the file system cannot reserve space.
@@ -97,9 +90,9 @@ private:
   int number = -1;
   uint64_t current = 0;
   bool direct = true;
-  bool reserved = false;                               ///< since it was made
-  Temporary own;                                       ///< if this process has made it
-  mutable std::atomic<uint64_t> read = 0, written = 0; ///< lanes have separate threads
+  bool reserved = false;        ///< since it was made
+  Temporary own;                ///< if this process has made it
+  mutable uint64_t written = 0; ///< of headers
 };
 
 } // namespace zero::rt

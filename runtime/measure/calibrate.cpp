@@ -260,26 +260,35 @@ Status Calibration::run() {
   return {};
 }
 
-static Status addDisk(const TeamOptions &options, const std::string &folder,
-                      proto::Machine &machine) {
+/// All drives together, since a step uses them so.
+static Status addDisks(const TeamOptions &options, const DriveFolders &folders,
+                       proto::Machine &machine) {
   auto rates = std::make_shared<std::vector<DiskRate>>(size_t(options.ranks));
   Team team(options);
-  ZERO_RT_TRY(
-      team.run([rates, folder](int rank) { return measureDisk(folder, (*rates)[size_t(rank)]); }));
+  ZERO_RT_TRY(team.run(
+      [rates, folders](int rank) { return measureDisks(folders, (*rates)[size_t(rank)]); }));
   DiskRate all;
   for (const DiskRate &rate : *rates) {
     all.read += rate.read;
     all.write += rate.write;
+    all.mixed += rate.mixed;
   }
-  machine.mutable_disk()->set_read_bandwidth(all.read);
-  machine.mutable_disk()->set_write_bandwidth(all.write);
+  proto::Machine::Disk &disk = *machine.mutable_disk();
+  const size_t drives = folders.drives();
+  disk.set_read_bandwidth(all.read / double(drives));
+  disk.set_write_bandwidth(all.write / double(drives));
+  disk.set_mixed_bandwidth(all.mixed / double(drives));
+  if (drives > 1)
+    disk.set_count(drives);
   return {};
 }
 
-Status calibrate(const TeamOptions &options, const std::string &diskFolder,
+Status calibrate(const TeamOptions &options, const std::string &diskFolders,
                  proto::Machine &machine) {
-  if (!diskFolder.empty())
-    ZERO_RT_TRY(addDisk(options, diskFolder, machine));
+  DriveFolders folders;
+  ZERO_RT_TRY(DriveFolders::parse(diskFolders, folders));
+  if (!folders.empty())
+    ZERO_RT_TRY(addDisks(options, folders, machine));
   return Calibration(options, machine).run();
 }
 

@@ -9,8 +9,8 @@
 namespace zero::rt {
 
 /// Measures the limits of a rank of `options` while all ranks do the same, in some seconds. With a
-/// folder, also measures its disk. See zero_rt_calibrate().
-Status calibrate(const TeamOptions &options, const std::string &diskFolder,
+/// list of folders, also measures their drives. See zero_rt_calibrate().
+Status calibrate(const TeamOptions &options, const std::string &diskFolders,
                  proto::Machine &machine);
 
 } // namespace zero::rt

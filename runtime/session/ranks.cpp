@@ -58,7 +58,7 @@ Ranks::~Ranks() {
 /// How a session reaches the nvme tier.
 static Status diskOptions(const zero_rt_session_options &options, DiskOptions &disk) {
   const std::string queue = options.nvme_io ? options.nvme_io : "auto";
-  disk.folder = options.nvme_dir ? options.nvme_dir : "";
+  ZERO_RT_TRY(DriveFolders::parse(options.nvme_dir ? options.nvme_dir : "", disk.folders));
   if (queue == "io_uring")
     disk.queue = DiskQueue::Kind::Ring;
   else if (queue == "threads")
@@ -106,7 +106,7 @@ Status Ranks::prepare() {
   // one rank at a time, so that each finds the disk space that the others left
   for (auto &end : ends) {
     body->ranks.push_back(std::make_unique<Rank>(body->program, std::move(end), disk));
-    ZERO_RT_TRY(body->ranks.back()->openFile());
+    ZERO_RT_TRY(body->ranks.back()->openFiles());
   }
   ZERO_RT_TRY(body->device->prepare(tables, options.threads_per_rank));
   const RankOptions common{options.check_memory != 0,

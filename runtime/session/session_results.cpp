@@ -157,21 +157,21 @@ zero_rt_stats Session::statsOf(const Rank &rank) const {
 /// False if the program keeps nothing on disk.
 bool Session::describeNvme(zero_rt_nvme_info &info) const {
   const RankMemory &memory = ranks->here().front()->getMemory();
-  if (!memory.hasFile())
+  if (memory.getFiles().empty())
     return false;
-  info = {memory.queueName(), memory.getFile().isDirect(), 0, 0};
+  info = {memory.queueName(), memory.getFiles().isDirect(), 0, 0};
   for (const auto &rank : ranks->here()) {
-    info.read += rank->getMemory().getFile().bytesRead();
-    info.written += rank->getMemory().getFile().bytesWritten();
+    info.read += rank->getMemory().getFiles().bytesRead();
+    info.written += rank->getMemory().getFiles().bytesWritten();
   }
   return true;
 }
 
 const char *Session::nvmeFile(int number) const {
   Rank *rank = nullptr;
-  if (!ranks->find(number, rank).ok() || !rank->getMemory().hasFile())
+  if (!ranks->find(number, rank).ok() || rank->getMemory().getFiles().empty())
     return nullptr;
-  return rank->getMemory().getFile().path().c_str();
+  return rank->getMemory().getFiles().getFiles().front().path;
 }
 
 } // namespace zero::rt

@@ -1,6 +1,6 @@
 """Optimizer state that the planner moves off the device fills the host first, and the disk stores
-the rest. The plan keeps the budgets of both, and the results are bitwise identical to a run in
-memory.
+the rest; if the host stores the rest, as much as fits stays on the device. The plan keeps the
+budgets of both, and the results are bitwise identical to a run in memory.
 
 usage: check_auto_tiers.py DATA WORK [all]
 
@@ -12,7 +12,7 @@ import sys
 import time
 
 from check_tiers import check_watched, disk_bytes
-from zero_test import Checks, Failed, Graph, certificate, run_tool
+from zero_test import Checks, Failed, Graph, certificate, check_refused, run_tool
 
 STEPS = 3
 MIB = 1 << 20
@@ -45,6 +45,34 @@ def check_split(checks, graph, stage, ranks, device, host, flags, expected):
     checks.that(got[1] == expected[1], f"{label}: other weights")
     check_watched(checks, label, graph, executable, disk_bytes(graph.report))
     return disk_bytes(graph.report)
+
+
+def check_device_split(checks, graph, expected):
+    """On a machine with a host beside the device, buckets stay on the device as far as its budget
+    goes: the step is shorter than with all state on the host, and trains to the same bits."""
+    flags = [*FLAGS, "--machine=rtx4090", "--bucket-bytes=2MB", "--host-budget=200MB"]
+    last = None
+    for device in (60, 70, 80):
+        seconds = []
+        for where in ("host", "auto"):
+            executable = graph.compile(0, 1, *flags, f"--offload-optimizer={where}",
+                                       f"--memory-budget={device}MB")
+            seconds.append(float(re.search(r"bytes, ([\d.e+-]+) s a step", graph.report)[1]))
+        tiers = certificate(graph.report)
+        label = f"{device} MB: {seconds}, {tiers}"
+        print(label)
+        checks.that(seconds[1] < 0.9 * seconds[0], f"not faster: {label}")
+        checks.that(tiers["device"]["arena"] <= device * 10**6, label)
+        state = [tiers[tier]["optimizer state"] for tier in ("device", "host")]
+        checks.that(min(state) > MIB, f"not divided: {label}")
+        checks.that("of optimizer state on device, the rest on host" in graph.report, label)
+        checks.that(last is None or seconds[1] <= last, f"slower than with less memory: {label}")
+        last = seconds[1]
+    checks.that(train(graph, executable) == expected, f"{label}: other losses or weights")
+    check_watched(checks, label, graph, executable, (0, 0))
+    check_refused(checks, "the gradients of some buckets only",
+                  ["--dump-gradients has nothing to write"], "zero-run", executable,
+                  graph.data_flag, f"--dump-gradients={graph.work}/g")
 
 
 def check_growing(checks, graph, budgets):
@@ -107,13 +135,14 @@ def main():
     checks = Checks()
     graph = Graph(data, "gpt2-mini", work)
     for stage, ranks, device, host, flags in (
-            (0, 1, 70, 48, AUTO),
+            (0, 1, 56, 36, AUTO),
             (3, 2, 50, 24, AUTO),
             (1, 2, 70, 24, [*AUTO, "--micro-batches=2", "--clip-norm=1"]),
             *([(3, 2, 50, 28, [*AUTO, "--precision=bf16"])] if everything else [])):
         training = [flag for flag in flags if flag not in AUTO]
         expected = train(graph, graph.compile(stage, ranks, *FLAGS, *training))
         check_split(checks, graph, stage, ranks, device, host, flags, expected)
+    check_device_split(checks, graph, train(graph, graph.compile(0, 1, *FLAGS)))
     check_growing(checks, graph, (34, 40, 48, 56, 64) if everything else (34, 48, 64))
     free = ["--zero=auto", "--offload=auto"]
     check_offload(checks, graph, free, {"memory": 72 * MIB, "host": 24 * MIB},

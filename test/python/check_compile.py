@@ -283,9 +283,16 @@ def check_program(checks, graph, work):
             checks.that(False, f"{kind.__name__}: no error")
         except kind:
             checks.that(True, "")
-    with program.session(nvme_dir=work) as session:
-        session.step({name: np.tile(value, (2, 1)) for name, value in graph.inputs.items()})
-        checks.that(session.stats()["nvme_read"] == program.info["nvme_read"] > 0, "nvme")
+    batch = {name: np.tile(value, (2, 1)) for name, value in graph.inputs.items()}
+    other = work / "other"
+    other.mkdir(exist_ok=True)
+    losses = []
+    for folders in (work, [work, other]):
+        with program.session(nvme_dir=folders) as session:
+            losses.append(session.step(batch).loss)
+            checks.that(session.stats()["nvme_read"] == program.info["nvme_read"] > 0, "nvme")
+            checks.that(any(other.iterdir()) == (folders != work), f"{folders}")
+    checks.that(losses[0] == losses[1], f"{losses}")
 
 
 def check_simulate(checks, graph, work):

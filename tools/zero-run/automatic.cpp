@@ -3,6 +3,7 @@
 #include "automatic.h"
 
 #include "handles.h"
+#include "runtime/io/drive_folders.h"
 #include "runtime/support/available_memory.h"
 #include "runtime/support/temporary.h"
 #include "tools/process/cache_folder.h"
@@ -114,18 +115,22 @@ static void addMemoryBudget(const Options &options, const Job &job,
 }
 
 /// Leaves the budgets that no flag says to what memory there is.
-static void addBudgets(const Options &options, const Job &job, uint64_t ranks,
-                       std::vector<std::string> &words) {
+static Status addBudgets(const Options &options, const Job &job, uint64_t ranks,
+                         std::vector<std::string> &words) {
+  DriveFolders drives;
+  ZERO_RT_TRY(DriveFolders::parse(options.nvmeDir, drives));
   if (isGiven(options, "memory-budget") || isGiven(options, "host-budget"))
     addOtherBudget(options, ranks, words);
   else if (!isGiven(options, "ram-budget"))
     addMemoryBudget(options, job, words);
-  const bool isMemory = !options.nvmeDir.empty() && isInMemory(options.nvmeDir);
+  const auto inMemory = std::ranges::find_if(drives.paths(), isInMemory);
+  const bool isMemory = inMemory != drives.paths().end();
   if (isMemory)
-    warn(format("files in '%s' are in memory: with --auto nothing is placed there",
-                escape(options.nvmeDir).c_str()));
-  if ((options.nvmeDir.empty() || isMemory) && !isGiven(options, "nvme-budget"))
+    warn(format("files in '%s' are in memory: with --auto nothing is placed on drives",
+                escape(*inMemory).c_str()));
+  if ((drives.empty() || isMemory) && !isGiven(options, "nvme-budget"))
     words.push_back("--nvme-budget=1"); // no disk is given: nothing fits there
+  return {};
 }
 
 Status addAutomaticFlags(const Options &options, const Job &job, uint64_t ranks,
@@ -135,7 +140,7 @@ Status addAutomaticFlags(const Options &options, const Job &job, uint64_t ranks,
     ZERO_RT_TRY(findMachine(options, ranks, folder, machine));
     words.push_back("--machine=" + machine);
   }
-  addBudgets(options, job, ranks, words);
+  ZERO_RT_TRY(addBudgets(options, job, ranks, words));
   const bool saysStage = isGiven(options, "zero-stage") || isGiven(options, "persist-under");
   if (!saysStage && !isGiven(options, "zero") && !isGiven(options, "forward-only"))
     words.push_back("--zero=auto");

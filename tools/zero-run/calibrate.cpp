@@ -44,9 +44,14 @@ static std::string summaryOf(const proto::Machine &machine) {
                  machine.memory_bandwidth() * 1e-9, machine.cache_bandwidth() * 1e-9,
                  machine.cache_bytes() / (1 << 20));
   text += linkText("gather", machine.gather()) + linkText("reduce", machine.reduce());
-  if (machine.has_disk())
-    text += format("  disk          %8.1f GB/s read, %.1f written, of all ranks\n",
-                   machine.disk().read_bandwidth() * 1e-9, machine.disk().write_bandwidth() * 1e-9);
+  if (machine.has_disk()) {
+    const proto::Machine::Disk &disk = machine.disk();
+    const unsigned drives = disk.has_count() ? disk.count() : 1;
+    text += format("  disk          %8.1f GB/s read, %.1f written, %.1f both at once, of all ranks",
+                   drives * disk.read_bandwidth() * 1e-9, drives * disk.write_bandwidth() * 1e-9,
+                   drives * disk.mixed_bandwidth() * 1e-9);
+    text += drives > 1 ? format(" on %u drives\n", drives) : "\n";
+  }
   return text;
 }
 

@@ -201,11 +201,11 @@ Flags executionFlags(Options &options) {
        "with --restarts, of a model: if a restart fails before its first\n"
        "checkpoint, go on with fewer ranks, down to M, and more micro-batches",
        toCount(options.minRanks), "restarts"},
-      Flag{"Execution", "nvme-dir", "DIR",
-           "directory of the nvme tier, one file per rank for the duration of the\n"
-           "run; should be on the intended disk",
+      Flag{"Execution", "nvme-dir", "DIR,...",
+           "directories of the nvme tier, each with one file per rank for the\n"
+           "duration of the run; each should be on a drive of its own",
            toText(options.nvmeDir)}
-          .inShort("Execution", "directory of the nvme tier"),
+          .inShort("Execution", "directories of the nvme tier, one on each drive"),
       {"Execution", "nvme-io", "QUEUE",
        "access method of that disk: io_uring, threads, or auto (io_uring if\n"
        "the kernel allows it)",
@@ -232,7 +232,7 @@ Flags executionFlags(Options &options) {
        "--threads-per-rank (1), write its description for zero-sim and zeroc,\n"
        "and exit; takes no model",
        toText(options.calibration)},
-      {"Execution", "calibrate-disk", "DIR", "also measure the disk of this directory",
+      {"Execution", "calibrate-disk", "DIR,...", "also measure the drives of these directories",
        toText(options.disk), "calibrate"},
       {"Execution", "stall", "RANK:N", "for tests: RANK never reaches collective N",
        toStall(options.session)},

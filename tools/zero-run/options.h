@@ -58,7 +58,7 @@ struct Options {
   std::string log, gradients, outputs, report, trace, page;
   /// As in zero_rt_session_options; empty: the default.
   std::string device, gpus, gpuAlgorithms, join, joinSecret, interface, nvmeDir, nvmeIo;
-  uint64_t endurance = 0;        ///< of the drive at nvmeDir, bytes that may be written; 0: unknown
+  uint64_t endurance = 0; ///< of each drive of nvmeDir, bytes that may be written; 0: unknown
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with
   int rank = -1;                 ///< of this process, with `join`; -1: not given

@@ -5,7 +5,7 @@
 #include "compile.h"
 #include "flags.h"
 #include "runtime/checkpoint/generations.h"
-#include "runtime/io/tier_file.h"
+#include "runtime/io/tier_files.h"
 #include "runtime/support/file.h"
 #include "runtime/support/temporary.h"
 
@@ -54,8 +54,10 @@ void removeLeft(const Options &options) {
   sweepTemporaries(compilerFolder());
   if (!options.saveState.empty())
     sweepDrafts(options.saveState);
-  if (!options.nvmeDir.empty())
-    TierFile::sweep(options.nvmeDir);
+  DriveFolders drives;
+  if (DriveFolders::parse(options.nvmeDir, drives).ok())
+    for (const std::string &path : drives.paths())
+      TierFile::sweep(path);
 }
 
 //===----------------------------------------------------------------------===//

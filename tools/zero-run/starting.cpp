@@ -6,6 +6,7 @@
 #include "figures.h"
 #include "report.h"
 #include "runtime/io/documents.h"
+#include "runtime/io/drive_folders.h"
 #include "runtime/support/checked.h"
 #include "runtime/support/thread.h"
 #include "tiers.h"
@@ -105,13 +106,16 @@ void checkCores(const Options &options, const Executable &executable) {
         cores == 1 ? "" : "s"));
 }
 
-/// Says how the disk is reached, if the run needs one.
+/// Says how the drives are reached, if the run needs them.
 static void announceNvme(const Options &options, const Session &session) {
   zero_rt_nvme_info info;
   if (!zero_rt_session_nvme(session.get(), &info) || options.quiet)
     return;
-  std::printf("nvme: one file per rank in '%s', accessed with %s%s\n",
-              escape(options.nvmeDir).c_str(), info.queue,
+  DriveFolders drives;
+  if (!DriveFolders::parse(options.nvmeDir, drives).ok())
+    return; // as the session did
+  std::printf("nvme: one file per rank in %s%s, accessed with %s%s\n",
+              drives.paths().size() > 1 ? "each of " : "", drives.text().c_str(), info.queue,
               info.direct ? ""
                           : " through the page cache: this file system does not support O_DIRECT");
   std::fflush(stdout); // before anything on stderr

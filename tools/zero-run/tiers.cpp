@@ -4,6 +4,7 @@
 
 #include "progress.h"
 #include "report.h"
+#include "runtime/io/drive_folders.h"
 
 #include <algorithm>
 
@@ -42,7 +43,7 @@ std::string measuredText(const Executable &executable, const Results &results) {
 }
 
 DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,
-                  uint64_t endurance) {
+                  const Options &options) {
   const zero_rt_program_info info = infoOf(executable);
   DriveUse drive;
   zero_rt_nvme_info nvme;
@@ -51,8 +52,10 @@ DriveUse driveUse(const Executable &executable, const Session &session, const Re
   drive.read = nvme.read;
   drive.written = nvme.written;
   const auto ranks = double(info.ranks);
+  DriveFolders drives;
+  (void)DriveFolders::parse(options.nvmeDir, drives); // as the session did
   drive.wear = {ranks * double(info.nvme_read), ranks * double(info.nvme_written),
-                results.secondsPerStep(), double(endurance)};
+                results.secondsPerStep(), double(options.endurance) * double(drives.drives())};
   return drive;
 }
 

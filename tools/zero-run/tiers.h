@@ -4,6 +4,7 @@
 #define TOOLS_ZERO_RUN_TIERS_H
 
 #include "handles.h"
+#include "options.h"
 #include "results.h"
 #include "runtime/support/json_writer.h"
 
@@ -25,10 +26,9 @@ std::string memoryText(const RankBytes &bytes);
 /// without a measurement. What the library of MPI takes in a process is beside the plan.
 std::string measuredText(const Executable &executable, const Results &results);
 
-/// The wear of the drive of the ranks' files by a run. `endurance`: its rated endurance in bytes, 0
-/// if not given.
+/// The wear of the drives of the ranks' files by a run.
 DriveUse driveUse(const Executable &executable, const Session &session, const Results &results,
-                  uint64_t endurance);
+                  const Options &options);
 /// A line for the output.
 std::string driveText(const DriveUse &drive);
 /// The same as an object.

@@ -302,7 +302,7 @@ Status Training::run() {
   if (evaluator.isDue(results.done(), steps) && !isEvaluated())
     ZERO_RT_TRY(evaluate(progress));
   results.saves = checkpoints.getSaves();
-  results.drive = driveUse(executable, session, results, options.endurance);
+  results.drive = driveUse(executable, session, results, options);
   ZERO_RT_TRY(job.sum("bytes read from disks", results.drive.read));
   ZERO_RT_TRY(job.sum("bytes written to disks", results.drive.written));
   ZERO_RT_TRY(job.mpiBytes(results.mpiBytes));

@@ -120,8 +120,9 @@ static Flags ownFlags(CompilerOptions &options) {
                 return parseArchitectures(value, options.gpuArchitectures);
               })}
           .orElse("sm_80,sm_90,sm_100"),
-      {group, "nvme-dir", "DIR",
-       "directory of the nvme tier: plan with the speed of its disk, measured once and cached",
+      {group, "nvme-dir", "DIR,...",
+       "directories of the nvme tier, one on each drive: plan with their speed, measured once and "
+       "cached",
        toText(options.nvmeDir, nullptr)},
       Flag{group, "threads", "N", "threads that compile kernels",
            to("threads",

@@ -7,32 +7,30 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 #include <ctime>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
+#include <filesystem>
 
 using namespace mlir;
 
 namespace zero {
 
 namespace {
-/// A disk that was measured, and when.
+/// Drives that were measured together, and when.
 struct Measured {
-  uint64_t read = 0, write = 0; ///< bytes a second
+  uint64_t read = 0, write = 0, mixed = 0; ///< bytes a second
   std::string date;
 };
 } // namespace
 
 /// "disk-259-1" in the cache's folder; empty without a cache.
-static std::string cacheFile(const CompilerOptions &options, dev_t device) {
+static std::string cacheFile(const CompilerOptions &options, const rt::DriveFolders &folders) {
   if (options.noCache || options.cacheFolder.empty())
     return "";
   SmallString<128> path(options.cacheFolder);
-  llvm::sys::path::append(path, llvm::formatv("disk-{0}-{1}", major(device), minor(device)).str());
+  llvm::sys::path::append(path, "disk-" + folders.drivesText());
   return std::string(path);
 }
 
@@ -43,9 +41,10 @@ static bool readCache(const std::string &path, Measured &measured) {
     return false;
   SmallVector<StringRef> words;
   llvm::SplitString((*text)->getBuffer(), words);
-  measured.date = words.size() == 3 ? words[2].str() : "";
-  return words.size() == 3 && parseInteger(words[0], measured.read) && measured.read > 0 &&
-         parseInteger(words[1], measured.write) && measured.write > 0;
+  measured.date = words.size() == 4 ? words[3].str() : "";
+  return words.size() == 4 && parseInteger(words[0], measured.read) && measured.read > 0 &&
+         parseInteger(words[1], measured.write) && measured.write > 0 &&
+         parseInteger(words[2], measured.mixed) && measured.mixed > 0;
 }
 
 /// A cache that cannot be written is none.
@@ -53,7 +52,8 @@ static void writeCache(const std::string &path, const Measured &measured) {
   if (path.empty() || llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path)))
     return;
   if (llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-        os << measured.read << " " << measured.write << " " << measured.date << "\n";
+        os << measured.read << " " << measured.write << " " << measured.mixed << " "
+           << measured.date << "\n";
         return llvm::Error::success();
       }))
     llvm::consumeError(std::move(error));
@@ -69,30 +69,37 @@ static std::string today() {
 std::string findDiskSpeed(CompilerOptions &options) {
   const PhaseOptions &phases = options.phases;
   phase::PlanOptions &plan = options.phases.plan;
-  if (options.nvmeDir.empty() || !phases.offload.mayUse(Tier::Nvme) ||
-      plan.diskRead.getValue() != 0)
+  if (options.nvmeDir.empty() || !phases.offload.mayUse(Tier::Nvme))
+    return "";
+  rt::DriveFolders folders;
+  if (rt::Status status = rt::DriveFolders::parse(options.nvmeDir, folders); !status.ok())
+    return "--nvme-dir: " + status.getMessage();
+  if (folders.drives() > 1 && plan.diskCount == 0)
+    plan.diskCount = unsigned(folders.drives());
+  if (plan.diskRead.getValue() != 0)
     return "";
   planning::Machine machine;
   if (std::string error = phases.loadMachine(machine); !error.empty() || machine.disk.read > 0)
     return error;
-  struct stat info;
-  if (::stat(options.nvmeDir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return "--nvme-dir: expected a folder, got '" + options.nvmeDir + "'";
-  const std::string cache = cacheFile(options, info.st_dev);
+  for (const std::string &path : folders.paths())
+    if (std::error_code none; !std::filesystem::is_directory(path, none))
+      return "--nvme-dir: expected a folder, got '" + path + "'";
+  const std::string cache = cacheFile(options, folders);
   Measured measured;
   const bool isKnown = readCache(cache, measured);
   if (!isKnown) {
     rt::DiskRate rate;
-    if (rt::Status status = rt::measureDisk(options.nvmeDir, rate); !status.ok()) {
+    if (rt::Status status = rt::measureDisks(folders, rate); !status.ok()) {
       options.diskSource = status.getMessage();
       return "";
     }
-    measured = {uint64_t(rate.read), uint64_t(rate.write), today()};
+    measured = {uint64_t(rate.read), uint64_t(rate.write), uint64_t(rate.mixed), today()};
     writeCache(cache, measured);
   }
   plan.diskRead = ByteSize{measured.read};
   plan.diskWrite = ByteSize{measured.write};
-  options.diskSource = "measured in '" + options.nvmeDir + "'" +
+  plan.diskMixed = ByteSize{measured.mixed};
+  options.diskSource = "measured in " + folders.text() +
                        (isKnown ? " on " + measured.date + ", cached in '" + cache + "'" : "");
   return "";
 }

@@ -5,6 +5,7 @@
 #include "PricePlans.h"
 #include "PriceRows.h"
 
+#include "runtime/io/drive_folders.h"
 #include "runtime/support/available_memory.h"
 #include "tools/process/known_machine.h"
 #include "zero/Driver/Register.h"
@@ -116,8 +117,9 @@ static prices::Capacity capacityOf(const CompilerOptions &options, const plannin
     capacity.bytes[size_t(prices::Memory::Device)] = double(rt::availableMemory());
     notes.push_back("memory: what this machine has available");
   }
-  if (auto space = llvm::sys::fs::disk_space(options.nvmeDir); !options.nvmeDir.empty() && space) {
-    capacity.bytes[size_t(prices::Memory::Disk)] = double(space->available);
+  rt::DriveFolders folders;
+  if (rt::DriveFolders::parse(options.nvmeDir, folders).ok() && folders.space() > 0) {
+    capacity.bytes[size_t(prices::Memory::Disk)] = double(folders.space());
     notes.push_back("disk: what is available in --nvme-dir=" + options.nvmeDir);
   }
   return capacity;

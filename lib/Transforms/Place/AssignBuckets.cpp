@@ -166,18 +166,18 @@ static LogicalResult checkNames(ModuleOp module) {
   return success();
 }
 
-/// Places states of entire buckets on the host instead of nvme, up to `limit` bytes of a rank.
-/// Selects the first buckets, which are updated last, when backward cannot overlap with the disk
+/// Places states of entire buckets that are on `from` one tier nearer, up to `limit` bytes of a
+/// rank. Selects the first buckets, which are updated last, when backward cannot overlap with links
 /// any more. A bucket that is too large is skipped, until little space remains.
-void fillHost(ModuleOp module, const SymbolTable &symbols, const planning::Buckets &buckets,
-              int64_t ranks, int64_t limit) {
+void bringNearer(ModuleOp module, const SymbolTable &symbols, const planning::Buckets &buckets,
+                 int64_t ranks, Tier from, int64_t limit) {
   std::vector<SmallVector<StateOp>> states(buckets.elements.size());
   for (auto state : module.getOps<StateOp>()) {
     StringRef home = state.getHome().value_or("");
     size_t bucket;
     if (!state->hasAttr(kWholeAttr) && home.consume_front("bucket") &&
         !home.consumeInteger(10, bucket) && state.getPlacement() &&
-        state.getPlacement()->getTier() == Tier::Nvme)
+        state.getPlacement()->getTier() == from)
       states[bucket].push_back(state);
   }
   int64_t left = limit;
@@ -196,8 +196,8 @@ void fillHost(ModuleOp module, const SymbolTable &symbols, const planning::Bucke
     }
     left -= bytes;
     for (StateOp state : own)
-      state.setPlacementAttr(
-          PlacementAttr::get(module.getContext(), state.getPlacement()->getShard(), Tier::Host));
+      state.setPlacementAttr(PlacementAttr::get(
+          module.getContext(), state.getPlacement()->getShard(), nearerTier(from)));
   }
 }
 
@@ -243,7 +243,8 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     writeOwners(parameters, owners);
     writeWholeStates(module, parameters, buckets, owners);
     if (plan && plan.getOptimizerHost() > 0)
-      fillHost(module, symbols, buckets, ranks.getInt(), int64_t(plan.getOptimizerHost()));
+      bringNearer(module, symbols, buckets, ranks.getInt(), plan.getOptimizer(),
+                  int64_t(plan.getOptimizerHost()));
   }
 
   /// Owners of matrices and tensors where states are sharded. Below stage 2 each rank has all

@@ -31,6 +31,17 @@ using planning::Link;
 /// rank, gets a larger factor.
 static constexpr double kMargin = 1, kGatherMargin = 4;
 
+static bool isOfDrive(TransferOp op) {
+  return linkOf(op) == Link::DiskRead || linkOf(op) == Link::DiskWrite;
+}
+
+/// The part of its seconds for which a transfer of drives delays those in the other direction.
+static double conflictOf(const planning::Machine &machine) {
+  const planning::DriveShare read = driveShare(machine, Link::DiskRead),
+                             write = driveShare(machine, Link::DiskWrite);
+  return std::clamp(std::max(read.time + write.time, read.bus + write.bus) - 1, 0.0, 1.0);
+}
+
 namespace {
 /// Places the gathers and then the transfers over one pair of tiers at a time, and reorders the
 /// step once for each. The transfers next to the kernels come first, because the others depend on
@@ -39,7 +50,8 @@ class Scheduler {
 public:
   Scheduler(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
             TierBudgets budgets)
-      : module(module), step(step), mesh(module), times(module, machine), budgets(budgets) {}
+      : module(module), step(step), mesh(module), times(module, machine), budgets(budgets),
+        conflict(conflictOf(machine)) {}
 
   void run() {
     place(Tier::Device, /*drains=*/false, gathers);
@@ -72,7 +84,7 @@ private:
   /// Whether a planner fills the host with state: what would be left for transfers is wanted.
   bool fillsHost() const {
     auto plan = module->getAttrOfType<PlanAttr>(kPlanAttr);
-    return plan && plan.getOptimizerHost() > 0;
+    return plan && plan.getOptimizer() == Tier::Nvme && plan.getOptimizerHost() > 0;
   }
   void place(Tier tier, Link link) {
     const bool drains = link == Link::DeviceToHost || link == Link::DiskWrite;
@@ -84,7 +96,8 @@ private:
   void place(Tier tier, bool drains, llvm::function_ref<bool(Operation *)> selects);
   planning::Timeline timelineOf(const StepOrder &order, Tier tier) const;
   void occupy(planning::Timeline &timeline, const StepOrder &order,
-              llvm::function_ref<bool(Operation *)> selects) const;
+              llvm::function_ref<double(Operation *)> seconds) const;
+  double secondsBeside(Operation *moving, Operation *other) const;
   /// Whether `op` reduces gradients of parameters. Control values are small, and what depends on
   /// them waits, as it does for activations.
   bool reducesGradient(Operation *op) const {
@@ -106,6 +119,7 @@ private:
   Mesh mesh;
   OpTimes times;
   TierBudgets budgets;
+  double conflict;
   int64_t peak = -1;        ///< of the device before any op moves
   bool movesToHost = false; ///< whether transfers of the disk were placed
   bool stagesLess = false;  ///< the host has no space for more than the step needs at once
@@ -121,12 +135,22 @@ planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) cons
   return timeline;
 }
 
-/// Adds the collectives to `timeline` that run beside kernels and are not selected.
+/// Seconds of the link of `moving`, which is placed, that `other` takes, which is not: collectives
+/// have one lane, and drives may read and write in turns.
+double Scheduler::secondsBeside(Operation *moving, Operation *other) const {
+  if (isa<CollectiveOpInterface>(moving))
+    return isa<CollectiveOpInterface>(other) && runsBeside(other) ? times.seconds(other) : 0;
+  auto first = cast<TransferOp>(moving);
+  auto second = dyn_cast<TransferOp>(other);
+  return isOfDrive(first) && second && isOfDrive(second) ? conflict * times.seconds(second) : 0;
+}
+
+/// Adds the ops that take `seconds` of a link to `timeline`.
 void Scheduler::occupy(planning::Timeline &timeline, const StepOrder &order,
-                       llvm::function_ref<bool(Operation *)> selects) const {
+                       llvm::function_ref<double(Operation *)> seconds) const {
   for (auto [index, op] : llvm::enumerate(order.getOps()))
-    if (isa<CollectiveOpInterface>(op) && runsBeside(op) && !selects(op))
-      timeline.occupations.push_back({int64_t(index), /*link=*/0, times.seconds(op)});
+    if (const double each = seconds(op); each > 0)
+      timeline.occupations.push_back({int64_t(index), /*link=*/0, each});
 }
 
 /// Without a budget the peak of the device rises by the bytes for prefetching only, and the host
@@ -242,8 +266,8 @@ void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation 
     return;
   movesToHost |= tier == Tier::Host;
   planning::Timeline timeline = timelineOf(order, tier);
-  if (isa<CollectiveOpInterface>(moving.front()))
-    occupy(timeline, order, selects);
+  occupy(timeline, order,
+         [&](Operation *op) { return selects(op) ? 0 : secondsBeside(moving.front(), op); });
   if (peak < 0 && (tier == Tier::Device || budgets.both))
     peak = *llvm::max_element(tier == Tier::Device ? timeline.live
                                                    : timelineOf(order, Tier::Device).live);

@@ -334,9 +334,9 @@ typedef struct zero_rt_session_options {
                            (default): the target of compilation */
   const char *gpus;     /* "0,1,2,3": the GPU of each rank, as numbered by the driver; one number:
                            the GPU of all ranks; NULL (default): "0" */
-  const char *nvme_dir; /* the directory with a file for each rank, required if the program stores
-                           anything on disk. Files of an earlier session that are not in use are
-                           replaced; all are removed with the session */
+  const char *nvme_dir; /* "DIR" or "DIR,DIR,...": directories with a file for each rank, one on
+                           each drive, required if the program stores anything on disk. Files of an
+                           earlier session that are not in use are replaced; all end with it */
   const char *nvme_io;  /* how the disk is accessed: "io_uring", "threads", or "auto" or NULL
                            (default): io_uring if possible */
   zero_rt_world *world; /* NULL (default): all ranks are threads of this process. Else they are
@@ -520,7 +520,7 @@ typedef struct zero_rt_nvme_info {
 
 /* 0 if the program stores nothing on disk; then *info is unchanged. */
 int zero_rt_session_nvme(const zero_rt_session *session, zero_rt_nvme_info *info);
-/* The file of `rank`; NULL if it has none. */
+/* The file of `rank`, of several the one with its first bytes; NULL if it has none. */
 const char *zero_rt_session_nvme_file(const zero_rt_session *session, int rank);
 
 /* --- profile ----------------------------------------------------------------- */
@@ -581,7 +581,7 @@ typedef struct zero_rt_calibration_options {
                               (default): as many as the cores allow */
   int threads_per_rank;    /* 1 by default */
   int pin;                 /* as in zero_rt_session_options */
-  const char *disk_folder; /* directory of a disk to measure; NULL (default): none */
+  const char *disk_folder; /* as nvme_dir, whose drives are measured; NULL (default): none */
 } zero_rt_calibration_options;
 
 void zero_rt_calibration_options_default(zero_rt_calibration_options *options);
@@ -590,7 +590,7 @@ void zero_rt_calibration_options_default(zero_rt_calibration_options *options);
    products of some sizes, attention, convolution, compiled loops, collectives. All ranks
    measure at once, so that shared resources count. Each figure is the mean over ranks of the best
    measurement of each. Takes some seconds and memory as above, but at least 96 MiB for each rank; a
-   disk takes half a second more for each direction, and 256 MiB for each rank on the disk. */
+   disk takes half a second more for each direction and for both, 256 MiB for each rank. */
 zero_rt_status zero_rt_calibrate(const zero_rt_calibration_options *options, const char *path);
 
 #ifdef __cplusplus

@@ -126,3 +126,23 @@ TEST(Prefetch, RandomStepsKeepTheBudgetAndLoseNothing) {
               planned / bound, waiting / bound);
   EXPECT_LE(planned, 1.08 * bound);
 }
+
+/// Writes of a drive that reads and writes in turns: each fetch starts earlier by the writes that
+/// begin after it, unless the link would be idle.
+TEST(Prefetch, OccupationsDisplaceFetches) {
+  Timeline timeline;
+  timeline.seconds.assign(10, 1);
+  timeline.live.assign(10, 0);
+  std::vector<Fetch> fetches;
+  for (int64_t command = 6; command < 10; ++command) {
+    fetches.push_back({command, 0, 0, 1, 1});
+    timeline.occupations.push_back({command, 0, 1});
+  }
+  EXPECT_EQ(placeFetches(timeline, fetches, kAmple), (std::vector<int64_t>{2, 4, 6, 8}));
+  // Fetches of half a second leave the other half to the writes.
+  for (Fetch &fetch : fetches)
+    fetch.seconds = 0.5;
+  for (Occupation &write : timeline.occupations)
+    write.seconds = 0.5;
+  EXPECT_EQ(placeFetches(timeline, fetches, kAmple), (std::vector<int64_t>{5, 6, 7, 8}));
+}

@@ -13,14 +13,26 @@ using namespace zero::rt;
 
 namespace {
 
-/// Writes and reads at any offset and length have the same effect as in memory.
-TEST(DiskMemory, IsMemory) {
-  const std::string path = testing::TempDir() + "zero-disk-memory-" + std::to_string(::getpid());
-  constexpr uint64_t kBytes = uint64_t(3) << 20;
-  TierFile file;
+class DiskMemoryTest : public testing::TestWithParam<int> {};
+
+/// Writes and reads at any offset and length have the same effect as in memory, on any number of
+/// drives.
+TEST_P(DiskMemoryTest, IsMemory) {
+  char pattern[] = "zero-disk-memory-XXXXXX";
+  const std::string folder = ::mkdtemp(pattern);
+  std::string list;
+  for (int drive = 0; drive < GetParam(); ++drive) {
+    const std::string path = folder + "/" + std::to_string(drive);
+    std::filesystem::create_directory(path);
+    list += (drive ? "," : "") + path;
+  }
+  constexpr uint64_t kBytes = (uint64_t(3) << 20) + kDiskAlignment;
+  DriveFolders folders;
+  TierFiles files;
   std::unique_ptr<DiskMemory> memory;
-  ASSERT_TRUE(TierFile::create(path, {1, 0, 1, kBytes}, file).ok());
-  ASSERT_TRUE(DiskMemory::open(file, DiskQueue::Kind::Any, memory).ok());
+  ASSERT_TRUE(DriveFolders::parse(list, folders).ok());
+  ASSERT_TRUE(files.create(folders, {1, 0, 1, kBytes}).ok());
+  ASSERT_TRUE(DiskMemory::open(files, DiskQueue::Kind::Any, memory).ok());
   EXPECT_EQ(memory->host(), nullptr);
   std::vector<char> expected(kBytes);
   std::mt19937_64 random(7);
@@ -50,8 +62,13 @@ TEST(DiskMemory, IsMemory) {
         (i % 2 ? memory->read(offset, bytes, use) : memory->write(offset, bytes, make)).ok());
     EXPECT_EQ(next, bytes);
   }
-  file.remove();
+  const std::string path = files.getFiles().back().path;
+  EXPECT_TRUE(std::filesystem::exists(path));
+  files.remove();
   EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::remove_all(folder);
 }
+
+INSTANTIATE_TEST_SUITE_P(Drives, DiskMemoryTest, testing::Values(1, 2, 3));
 
 } // namespace

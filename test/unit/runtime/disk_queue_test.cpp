@@ -41,14 +41,15 @@ protected:
     if (descriptor < 0)
       descriptor = ::open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     ASSERT_GE(descriptor, 0);
-    if (Status status = DiskQueue::make(GetParam(), queue); !status.ok())
+    file = {descriptor, "state.tier"};
+    if (Status status = DiskQueue::make(GetParam(), 1, queue); !status.ok())
       GTEST_SKIP() << status.getMessage();
   }
   void TearDown() override { ::close(descriptor); }
 
   Status run(bool writes, Memory &memory, uint64_t offset, uint64_t begin, uint64_t bytes) {
-    return queue->run({writes, descriptor, "state.tier", offset,
-                       reinterpret_cast<char *>(memory.data) + begin, bytes});
+    return queue->run(
+        {writes, &files, offset, reinterpret_cast<char *>(memory.data) + begin, bytes});
   }
   void expectError(const Status &status, const char *part) {
     EXPECT_EQ(status.getCode(), ZERO_RT_IO);
@@ -56,6 +57,10 @@ protected:
   }
 
   int descriptor = -1;
+  DiskFile file;
+  const Stripes files{std::span(&file, 1)};
+  const DiskFile closed{1 << 20, "closed"};
+  const Stripes closedFiles{std::span(&closed, 1)};
   std::unique_ptr<DiskQueue> queue;
 };
 
@@ -87,8 +92,8 @@ TEST_P(DiskQueueTest, SeveralTransfersRunTogether) {
   uint64_t at = 0;
   for (int i = 0; at + 300 * kPage <= out.bytes; ++i) {
     const uint64_t bytes = sizes[i % 8] * kPage;
-    writes.push_back({true, descriptor, "state.tier", at, out.data + at / 4, bytes});
-    reads.push_back({false, descriptor, "state.tier", at, in.data + at / 4, bytes});
+    writes.push_back({true, &files, at, out.data + at / 4, bytes});
+    reads.push_back({false, &files, at, in.data + at / 4, bytes});
     at += bytes;
   }
   ASSERT_GT(writes.size(), 16u);
@@ -99,7 +104,7 @@ TEST_P(DiskQueueTest, SeveralTransfersRunTogether) {
   EXPECT_EQ(std::memcmp(out.data, in.data, at), 0);
   EXPECT_TRUE(queue->run(std::span<const Transfer>()).ok());
   // The error of one of them is that of all.
-  reads[3] = {false, 1 << 20, "closed", 0, in.data, kPage};
+  reads[3] = {false, &closedFiles, 0, in.data, kPage};
   expectError(queue->run(reads), "of 'closed': Bad file descriptor");
   EXPECT_TRUE(queue->run(writes).ok()) << "the queue works after an error";
 }
@@ -139,9 +144,9 @@ TEST_P(DiskQueueTest, AFullDiskIsNamed) {
 
 TEST_P(DiskQueueTest, ErrorsOfTheSystemAreNamed) {
   Memory memory(kMiB);
-  Transfer closed{false, 1 << 20, "closed", 0, memory.data, kMiB};
-  expectError(queue->run(closed), "cannot read 524288 bytes at ");
-  expectError(queue->run(closed), "of 'closed': Bad file descriptor");
+  const Transfer transfer{false, &closedFiles, 0, memory.data, kMiB};
+  expectError(queue->run(transfer), "cannot read 524288 bytes at ");
+  expectError(queue->run(transfer), "of 'closed': Bad file descriptor");
 }
 
 TEST_P(DiskQueueTest, WhatIsNotAlignedIsRefused) {

@@ -19,7 +19,7 @@ protected:
   }
   bool accepts(const Command &command) { return LaneWork::accepts(batch, command); }
 
-  LaneWork::Batch batch;
+  LaneWork::Batch batch{.mostBytes = 8 * kMiB};
 };
 
 TEST_F(LaneBatch, AcceptsWhatTouchesOtherBytes) {

@@ -111,6 +111,41 @@ TEST_F(TierFaults, FileThatIsCutShortBetweenSteps) {
   EXPECT_FAILS(trial.step(), ZERO_RT_ABORTED, "the session has ended");
 }
 
+/// The arena of 1204224 bytes has three stripes; the first ones of ranks are on different drives.
+TEST_F(TierFaults, TheDriveThatFailsIsNamed) {
+  const std::string a = folder.path + "/a", b = folder.path + "/b", list = a + "," + b;
+  std::filesystem::create_directory(a);
+  std::filesystem::create_directory(b);
+  {
+    Trial trial(TierProgram(2, 1, true));
+    trial.options.nvme_dir = list.c_str();
+    trial.start();
+    trial.bind(64);
+    EXPECT_OK(trial.step());
+    EXPECT_EQ(std::filesystem::file_size(a + "/zero-rank0.nvme"), 4096u + 524288 + 155648);
+    EXPECT_EQ(std::filesystem::file_size(b + "/zero-rank0.nvme"), 4096u + 524288);
+    EXPECT_EQ(std::filesystem::file_size(b + "/zero-rank1.nvme"), 4096u + 524288 + 155648);
+    std::filesystem::resize_file(b + "/zero-rank0.nvme", 20000);
+    EXPECT_FAILS(trial.step(), ZERO_RT_IO,
+                 "/b/zero-rank0.nvme': expected 528384 bytes, got 20000: it was changed");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(a));
+  EXPECT_TRUE(std::filesystem::is_empty(b));
+  std::ofstream(b + "/zero-rank1.nvme") << "a letter";
+  Trial second(TierProgram(2, 1, true));
+  second.options.nvme_dir = list.c_str();
+  expectNoSession(second, ZERO_RT_BAD_FILE, "/b/zero-rank1.nvme' exists and is no tier file");
+  EXPECT_TRUE(std::filesystem::is_empty(a)) << "the files on other drives are removed";
+  const std::string twice = a + "," + folder.path + "/b/../a";
+  second.options.nvme_dir = twice.c_str();
+  expectNoSession(second, ZERO_RT_INVALID_ARGUMENT, "/b/../a' twice");
+  for (const char *empty : {",", "a,,b", "a,"}) {
+    second.options.nvme_dir = empty;
+    expectNoSession(second, ZERO_RT_INVALID_ARGUMENT,
+                    "expected directories with commas between them");
+  }
+}
+
 /// In a program that only reads, no code accesses the file before a lane does.
 TEST_F(TierFaults, ALaneThatReadsPastTheEndStopsAllRanks) {
   TierProgram program(3, 1, true);

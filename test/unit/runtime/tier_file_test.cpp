@@ -59,15 +59,15 @@ TEST_F(TierFileTest, WhatIsInItStays) {
   void *memory = std::aligned_alloc(kDiskAlignment, kDiskAlignment);
   auto *bytes = static_cast<char *>(memory);
   std::unique_ptr<DiskQueue> queue;
-  ASSERT_TRUE(DiskQueue::make(DiskQueue::Kind::Any, queue).ok());
+  ASSERT_TRUE(DiskQueue::make(DiskQueue::Kind::Any, 1, queue).ok());
   auto run = [&](bool writes) {
     TierFile file;
     Status status = TierFile::open(path, kIdentity, file);
     ASSERT_TRUE(status.ok()) << status.getMessage();
     EXPECT_EQ(file.generation(), 1u);
-    status =
-        queue->run({writes, file.descriptor(), file.path().c_str(),
-                    TierFile::place(kIdentity.bytes - kDiskAlignment), memory, kDiskAlignment});
+    const DiskFile opened{file.descriptor(), file.path().c_str()};
+    const Stripes whole(std::span(&opened, 1), TierFile::place(0));
+    status = queue->run({writes, &whole, kIdentity.bytes - kDiskAlignment, memory, kDiskAlignment});
     ASSERT_TRUE(status.ok()) << status.getMessage();
   };
   bytes[17] = 42;
@@ -101,6 +101,9 @@ TEST_F(TierFileTest, AFileOfAnotherProgramRankOrSizeIsRefused) {
   other = kIdentity;
   other.rank = 0;
   expectRefused(open(other), "expected the file of rank 0 of 2, got that of rank 1 of 2");
+  other = kIdentity;
+  other.drives = 2;
+  expectRefused(open(other), "expected the file of drive 0 of 2, got that of drive 0 of 1");
   other = kIdentity;
   other.bytes *= 2;
   expectRefused(open(other), "expected 528384 bytes, got 266240");

@@ -231,6 +231,15 @@ struct PlanOptions : Group {
   Option<ByteSize> diskWrite{parent, "disk-write", always().orElse("0: as --machine says"),
                              llvm::cl::desc("write bandwidth of that disk"),
                              llvm::cl::init(ByteSize{0})};
+  Option<ByteSize> diskMixed{
+      parent, "disk-mixed", always().orElse("0: as --machine says"),
+      llvm::cl::desc("bandwidth of that disk while it reads and writes at the same time, both "
+                     "together"),
+      llvm::cl::init(ByteSize{0})};
+  Option<unsigned> diskCount{
+      parent, "disk-count", always().orElse("0: those of --nvme-dir, or as --machine says"),
+      llvm::cl::desc("drives of the nvme tier, over which the bytes of a step are spread evenly"),
+      llvm::cl::init(0)};
 
   bool isAuto() const { return zero == ZeroMode::Auto; }
   /// Whether the device and the host share one budget of memory.
