@@ -19,9 +19,10 @@ import numpy as np
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "test/data"
 ARCHIVE = DATA / "graphs.tar.xz"
-PACKED = ("*-default", "bert-tiny", "clipped-adamw", "gpt-bytes", "gpt2-lora", "gpt2-mini", "gpt2-tiny*", "linalg/*", "llama-tiny*",
-          "mlp*", "ort/*", "resnet-tiny*", "stablehlo/*", "stochastic-depth", "training-info", "unet-tiny",
-          "whole-step")
+PACKED = ("*-default", "bert-tiny", "clipped-adamw", "embedding-bags", "exports/*", "gpt-bytes",
+          "gpt2-lora", "gpt2-mini", "gpt2-tiny*", "jax-*", "linalg/*", "llama-tiny*", "mlp*", "ort/*",
+          "resnet-tiny*", "stablehlo/*", "stochastic-depth", "torch-guide", "training-info",
+          "unet-tiny", "whole-step")
 KINDS = ("*.onnx", "*.npz", "*.mlir", "checkpoint")
 # The window must be as long as the distance between two files with the same weights.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 64 << 20}]
