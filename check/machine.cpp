@@ -117,7 +117,7 @@ static bool runsIn(proto::Command::When when, uint32_t iteration, uint32_t itera
          (when == proto::Command::LATER && iteration > 0);
 }
 
-void Machine::run(proto::Segment::Kind kind) {
+void Machine::run(proto::Segment::Kind kind, bool delayed) {
   int32_t first = 0;
   for (const proto::Segment &segment : program.segments()) {
     const uint32_t iterations = segment.kind() == kind ? std::max(1u, segment.repeat()) : 0;
@@ -132,7 +132,8 @@ void Machine::run(proto::Segment::Kind kind) {
       for (int i = 0; i < segment.commands_size(); ++i) {
         firstCommand = first;
         current = first + i;
-        if (runsIn(segment.commands(i).when(), iteration, iterations))
+        if (segment.commands(i).delayed() == delayed &&
+            runsIn(segment.commands(i).when(), iteration, iterations))
           execute(segment.commands(i));
       }
     }

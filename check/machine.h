@@ -29,7 +29,9 @@ public:
   void begin();
   /// Writes all inputs, those of the batch as of `microBatch` if that is not negative.
   void writeInputs(int microBatch = -1);
-  void run(proto::Segment::Kind kind);
+  /// Executes the commands of a segment: those of a first step, or the `delayed` ones, which finish
+  /// a step. That these may run beside the next step is left to the runtime, which proves it.
+  void run(proto::Segment::Kind kind, bool delayed = false);
 
   /// The term that `tensor` begins with.
   Term valueOf(const proto::Tensor &tensor);

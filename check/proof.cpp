@@ -189,6 +189,7 @@ std::string Proof::run() {
   machine->run(proto::Segment::MICRO_BATCH);
   const std::map<std::string, bool> ranksFirst = ordersOfSums();
   machine->run(proto::Segment::EPILOGUE);
+  machine->run(proto::Segment::MICRO_BATCH, /*delayed=*/true);
   Expected expected(reference, executable, terms, kernels, gapsAreZero);
   const bool weightOfAll = usesWeightOfAll(expected);
   expected.run(weightOfAll);
