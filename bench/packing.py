@@ -3,9 +3,10 @@
 A Llama with random weights (6 layers, 512 wide) trains on methods of Python's library, cut after
 1,024 tokens, in rows of 1,024, in fp32 with AdamW. Forms: `padded`, a document in each row;
 `longest`, the same with rows as long as the longest document of the batch (PyTorch, as a collator
-does it); `packed`, whole documents that share a row and do not see each other. PyTorch multiplies a
-packed row by SDPA with a mask. The time of a padded row does not depend on its document: it counts
-as one of mean length. docs/guides/data.md has the figures.
+does it); `shapes`, the same with rows of the smallest of six lengths (Zero); `packed`, whole
+documents that share a row and do not see each other. PyTorch multiplies a packed row by SDPA with a
+mask. The time of a padded row does not depend on its document: it counts as one of mean length.
+docs/guides/data.md has the figures.
 """
 
 import json
@@ -29,7 +30,9 @@ MODEL = {**CONFIG, "vocab_size": 4096, "hidden_size": 512, "intermediate_size": 
          "num_hidden_layers": 6, "num_attention_heads": 8, "num_key_value_heads": 4,
          "max_position_embeddings": 1024}
 ROWS, SEQUENCE = 4, 1024
-FORMS = ["zero:padded", "zero:packed", "torch:padded", "torch:longest", "torch:packed"]
+LENGTHS = [1024, 768, 512, 384, 256, 128]  # of rows in the form `shapes`
+FORMS = ["zero:padded", "zero:shapes", "zero:packed", "torch:padded", "torch:longest",
+         "torch:packed"]
 WARM_UP = 2  # steps of a run that are not timed
 
 
@@ -42,10 +45,12 @@ class Folder:
         make_model(folder / "model", folder / "text.txt", MODEL, vocabulary=MODEL["vocab_size"])
         self.tool("-m", "zero", "tokenize", folder / "model", folder / "corpus.jsonl", "-o",
                   folder / "tokens", f"--max-length={SEQUENCE}", "--overlong=truncate")
-        for name, flags in (("padded", []), ("packed", ["--documents"])):
-            run([options.build / "bin/zeroc", folder / "model", f"--shape={ROWS}x{SEQUENCE}",
-                 "--optimizer=adamw", f"--threads-per-rank={os.cpu_count()}", *flags, "-o",
-                 folder / f"{name}.zexe"], options.timeout)
+        one, all_lengths = [f"--shape={ROWS}x{SEQUENCE}"], [f"--shape={ROWS}x{n}" for n in LENGTHS]
+        for name, flags in (("padded", one), ("shapes", all_lengths),
+                            ("packed", [*one, "--documents"])):
+            run([options.build / "bin/zeroc", folder / "model", "--optimizer=adamw",
+                 f"--threads-per-rank={os.cpu_count()}", *flags, "-o", folder / f"{name}.zexe"],
+                options.timeout)
 
     def tool(self, *words):
         return run([sys.executable, *words], self.options.timeout,
@@ -65,6 +70,8 @@ class Folder:
         if form == "packed":
             used = re.search(r"([\d.]+) % full", usage.output)
             tokens = [ROWS * SEQUENCE * float(used[1]) / 100] * steps
+        elif form == "shapes":
+            tokens = self.lengths()[:steps * ROWS].reshape(steps, ROWS).sum(1).tolist()
         else:
             tokens = [ROWS * float(self.lengths().mean())] * steps  # the time is that of any row
         return {"seconds": seconds, "tokens": tokens, "resident": usage.resident}

@@ -86,6 +86,7 @@ const Known kKnown[] = {
     {"zero.plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
     {"zero.state_homes", OnModule, kDictionary, "a dictionary"},
     {"zero.state_plan", OnModule, isKind<PlanAttr>, "#zero.plan<...>"},
+    {"zero.first_arenas", OnModule, isCertificate, "a list of #zero.arena<...>"},
     {"zero.found_plan", OnModule, isKind<FoundPlanAttr>, "#zero.found_plan<...>"},
     {"zero.precision_trial", OnModule, isKind<BoolAttr>, "true or false"},
     {"zero.no_plan", OnModule, kUnit, "no value"},

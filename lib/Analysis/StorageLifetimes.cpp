@@ -28,8 +28,9 @@ std::vector<planning::Lifetime> lifetimesOf(ArrayRef<Root> roots, Tier tier,
   return lifetimes;
 }
 
-planning::Packing packRoots(ArrayRef<Root> roots, Tier tier, MutableArrayRef<int64_t> offsets) {
-  planning::Packing packing = planning::pack(lifetimesOf(roots, tier), alignmentOf(tier));
+planning::Packing packRoots(ArrayRef<Root> roots, Tier tier, MutableArrayRef<int64_t> offsets,
+                            int64_t enough) {
+  planning::Packing packing = planning::pack(lifetimesOf(roots, tier), alignmentOf(tier), enough);
   const int64_t *next = packing.offsets.data();
   for (auto [offset, root] : llvm::zip_equal(offsets, roots))
     if (root.tier == tier)

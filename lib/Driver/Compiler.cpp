@@ -118,14 +118,16 @@ static LogicalResult runPhases(ModuleOp module, const CompilerOptions &options,
       continue;
     PassManager pm(module.getContext());
     // Each phase ends with its verifier. The structural verifier runs once per phase instead of
-    // after every pass.
+    // after every pass. The program of a further shape is verified once, at the end: the passes are
+    // those of the first.
     pm.enableVerifier(false);
     addPhase(pm, phase, phases, machine);
     if (phase == Phase::Recognise && !options.emitOnnx.empty())
       addAttentionProducts(pm);
     if (options.cleanAfterPhases)
       addGenericPasses(pm);
-    if (failed(pm.run(module)) || failed(verify(module)))
+    const bool verifies = phase == last || !module->hasAttr(kFirstArenasAttr);
+    if (failed(pm.run(module)) || (verifies && failed(verify(module))))
       return failure();
     if (!isTrial && options.dumpAfter == phaseName(phase))
       module.print(llvm::outs());
@@ -191,13 +193,16 @@ static std::string checkWitness(const CompilerOptions &options) {
 static std::string checkEmitted(const CompilerOptions &options) {
   if (!StringRef(options.emitOnnx).ends_with(".onnx"))
     return "--emit-onnx: expected a name that ends in .onnx, got '" + options.emitOnnx + "'";
-  std::string error = checkWritable(options, options.emitOnnx);
-  return error.empty() ? checkWritable(options, externalDataOf(options.emitOnnx)) : error;
+  for (size_t shape = 0; shape < std::max<size_t>(1, options.shapes.size()); ++shape) {
+    const std::string path = emittedFile(options, shape);
+    for (const std::string &file : {path, externalDataOf(path)})
+      if (std::string error = checkWritable(options, file); !error.empty())
+        return error;
+  }
+  return "";
 }
 
 std::string checkOutput(const CompilerOptions &options) {
-  if (options.shapes.size() > 1 && !options.emitOnnx.empty())
-    return "expected one --shape for --emit-onnx, got " + std::to_string(options.shapes.size());
   if (std::string error = checkWitness(options); !error.empty())
     return error;
   if (!options.emitOnnx.empty())
@@ -365,7 +370,7 @@ LogicalResult compileModel(CompilerOptions &options, llvm::raw_ostream &output) 
   if (failed(root))
     return failure();
   if (!options.emitOnnx.empty())
-    return writeStep(module, options, *root, report);
+    return writeSteps(shapes, options, *root, report);
   // No pass changes the steps from here on.
   std::deque<Storage> storages;
   SmallVector<PackedStep> steps;

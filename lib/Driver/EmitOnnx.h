@@ -3,14 +3,18 @@
 #ifndef LIB_DRIVER_EMITONNX_H
 #define LIB_DRIVER_EMITONNX_H
 
-#include "zero/Driver/Compiler.h"
+#include "Shapes.h"
 
 namespace zero {
 
-/// Rewrites the step of `module`, after the phase `step`, in plain ONNX operators, writes it to
-/// `options.emitOnnx` and reports its inputs. `dataRoot` is the directory of data references.
-llvm::LogicalResult writeStep(mlir::ModuleOp module, const CompilerOptions &options,
-                              llvm::StringRef dataRoot, llvm::raw_ostream &report);
+/// The file for the step of shape `index`: `options.emitOnnx`, then that with -2, -3 and so on at
+/// the end of its name.
+std::string emittedFile(const CompilerOptions &options, size_t index);
+
+/// Rewrites the steps of all shapes, after the phase `step`, in plain ONNX operators, writes each
+/// to its file and reports its inputs. `dataRoot` is the directory of data references.
+llvm::LogicalResult writeSteps(llvm::ArrayRef<ShapeModule> shapes, const CompilerOptions &options,
+                               llvm::StringRef dataRoot, llvm::raw_ostream &report);
 
 } // namespace zero
 

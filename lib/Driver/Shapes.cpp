@@ -141,9 +141,11 @@ static LogicalResult verifySameState(ModuleOp first, ModuleOp other) {
   return success();
 }
 
-/// Lets `module` take over what was decided about the state of `first`.
+/// Lets `module` take over what was decided about the state of `first`, and the sizes of its
+/// arenas.
 static void shareState(ModuleOp first, ModuleOp module) {
   module->setAttr(kStateHomesAttr, stateHomesOf(first));
+  module->setAttr(kFirstArenasAttr, first->getAttr(kCertificateAttr));
   if (PlanAttr plan = planOf(first))
     module->setAttr(kStatePlanAttr, plan);
   if (Attribute tiles = first->getAttr(kTilesAttr))
@@ -177,7 +179,8 @@ LogicalResult runOtherShapes(ArrayRef<ShapeModule> shapes, const CompilerOptions
   const size_t known = decisions.getEntries().size();
   for (const ShapeModule &shape : shapes.drop_front()) {
     ModuleOp module = *shape.module;
-    shareState(first, module);
+    if (options.emitOnnx.empty()) // a step in ONNX operators is not placed
+      shareState(first, module);
     const auto run = [&] {
       return success(succeeded(runPhases(module, options, options.phases, machine)) &&
                      succeeded(verifySameOutputs(first, module)) &&

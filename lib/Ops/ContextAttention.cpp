@@ -7,10 +7,11 @@
 // scores.
 //
 // Queries attend to one block of keys after the other (ContextRanks.cpp, or ContextChunks.cpp with
-// a sliding window). Results are added up with the exponentials of their logarithms, relative to
-// the largest one so far, and divided by the sum of these at the end (Liu et al., Ring Attention,
-// arXiv 2310.01889). In backward, each block has the gradient of its own attention with the o and
-// lse of all keys. Those of keys and values are summed by the rank that has them.
+// a sliding window; ContextPrefix.cpp has the keys of a prefix behind a query). Results are added
+// up with the exponentials of their logarithms, relative to the largest one so far, and divided by
+// the sum of these at the end (Liu et al., Ring Attention, arXiv 2310.01889). In backward, each
+// block has the gradient of its own attention with the o and lse of all keys. Those of keys and
+// values are summed by the rank that has them.
 //
 // Keys and values are gathered, and gathered again in backward; what is saved is of the rank's
 // tokens. They are gathered by groups of heads, one for each rank if there are as many heads of
@@ -40,8 +41,8 @@ std::string whyNotAcross(onnx::NodeOp attention) {
   const bool hasWindow = attention.getInt(kWindow, 0) != 0;
   if (form.query.rows != form.key.rows || (!hasWindow && attention.getInt("offset", 0) != 0))
     return "it has other keys than its own tokens";
-  if (attention.getInt(kPrefix, 0) != 0)
-    return "it has a prefix";
+  if (attention.getInt(kPrefix, 0) != 0 && attention.getInt("offset", 0) != 0)
+    return "it has a prefix and shows keys behind a query";
   if (attention.hasInput(form.padding + 1))
     return "it has a mask of scores that is data";
   return "";

@@ -7,6 +7,7 @@
 #include "zero/Ops/Concat.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -17,8 +18,10 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 ContextBlocks::ContextBlocks(onnx::NodeOp node, NodeBuilder &builder, const Keys &own)
     : node(node), builder(builder),
       ranks{node.getString("over", "").str(), node.getInt("ranks", 1)},
-      isCausal(node.getInt("causal", 0) != 0), rank(coordinateOf(builder, ranks)), own(own),
-      canHide(node.hasInput(kMask) || node.hasInput(kKeySegments) || node.getInt(kWindow, 0) != 0) {
+      isCausal(node.getInt("causal", 0) != 0), prefix(isCausal ? node.getInt(kPrefix, 0) : 0),
+      rank(coordinateOf(builder, ranks)), own(own),
+      canHide(node.hasInput(kMask) || node.hasInput(kKeySegments) || node.getInt(kWindow, 0) != 0 ||
+              prefix != 0) {
   this->own.mask = tokensOf(kMask, rank);
   this->own.segments = tokensOf(kKeySegments, rank);
 }
@@ -89,6 +92,19 @@ Keys ContextBlocks::select(Value condition, const Keys &a, const Keys &b) {
     return a.*of ? builder.where(condition, a.*of, b.*of) : Value();
   };
   return {either(&Keys::key), either(&Keys::value), either(&Keys::mask), either(&Keys::segments)};
+}
+
+Keys ContextBlocks::heldOf(Value chunk, int64_t tokens) {
+  SmallVector<int64_t> numbers(tokens);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  auto held = [&](unsigned index) -> Value {
+    if (!node.hasInput(index))
+      return {};
+    Value first = builder.mul(chunk, number(tokens));
+    return builder.gather(node.getInputs()[index], builder.add(builder.indices(numbers), first),
+                          kTokens);
+  };
+  return {{}, {}, held(kMask), held(kKeySegments)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,7 +209,9 @@ SmallVector<Value> ContextBlocks::gradients(const Rows &rows, const Keys &keys,
   return llvm::map_to_vector(made.getResults(), [&](Value gradient) { return wide(gradient); });
 }
 
-Value ContextBlocks::sumOverRanks(Value ofRanks, Value like) {
+Value ContextBlocks::sumOverRanks(Value ofRanks, Value more, Value like) {
+  if (more)
+    ofRanks = builder.add(ofRanks, more);
   ofRanks = builder.cast(ofRanks, tensorType(like).getElementType());
   return builder
       .create(own::AxisScatterSum, like.getType(), ofRanks,

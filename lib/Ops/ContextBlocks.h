@@ -35,6 +35,12 @@ struct Bounds {
   int64_t offset = 0, window = 0;
 };
 
+/// Gradients for the keys of a prefix behind a query: of all rows of queries, of the rank's own
+/// keys and values, and of those of all ranks, which are the first dimension; null without any.
+struct PrefixGradients {
+  mlir::Value query, ownKey, ownValue, keys, values;
+};
+
 /// Some heads of a zero::ContextAttention under expansion. An order says to which blocks of keys
 /// the queries attend.
 class ContextBlocks {
@@ -69,6 +75,8 @@ protected:
   std::array<Keys, 2> halves(const Keys &keys);
   std::array<Rows, 2> halves(const Rows &rows);
   Keys select(mlir::Value condition, const Keys &a, const Keys &b);
+  /// The mask and the segments of the `tokens` keys of chunk `chunk`, an integer; no keys.
+  Keys heldOf(mlir::Value chunk, int64_t tokens);
 
   /// Results of `rows` that see `keys` alone.
   Rows attend(const Rows &rows, const Keys &keys, const Bounds &bounds);
@@ -79,18 +87,39 @@ protected:
   /// The gradients of queries, keys and values for `rows` that see `keys`.
   llvm::SmallVector<mlir::Value> gradients(const Rows &rows, const Keys &keys,
                                            const Bounds &bounds);
-  /// The part of this rank of the sum over ranks of `ofRanks`, of which the first dimension is the
-  /// rank with the part.
-  mlir::Value sumOverRanks(mlir::Value ofRanks, mlir::Value like);
+  /// The part of this rank of the sum over ranks of `ofRanks` and `more`, which may be null; their
+  /// first dimension is the rank with the part.
+  mlir::Value sumOverRanks(mlir::Value ofRanks, mlir::Value more, mlir::Value like);
+
+  /// Adds the keys of the prefix behind the queries `all` to what early and late ones have seen.
+  void addPrefix(const Rows &all, const Keys &gathered, std::array<Seen, 2> &seen);
+  PrefixGradients prefixGradients(const Rows &all, const Keys &gathered);
 
   onnx::NodeOp node;
   NodeBuilder &builder;
   AxisRanks ranks;
   bool isCausal;
+  int64_t prefix; ///< keys that all queries see, with `isCausal`
   mlir::Value rank;
   Keys own; ///< of the rank
 
 private:
+  /// Keys of the prefix with the queries that see them. `onlyEarly`: of the early chunk.
+  struct PrefixBlock {
+    Rows rows;
+    Keys keys;
+    Bounds bounds;
+    bool onlyEarly;
+  };
+
+  int64_t prefixChunks() const;
+  mlir::Value hideUnless(mlir::Value isShown, mlir::Value segments, int64_t rows, int64_t hidden);
+  mlir::Value isInPrefix(mlir::Value chunk);
+  PrefixBlock ownPrefix(const Rows &all);
+  PrefixBlock prefixBlock(const Rows &all, const Keys &gathered, int64_t chunk);
+  llvm::SmallVector<PrefixBlock> prefixBlocks(const Rows &all, const Keys &gathered);
+  mlir::Value byRank(llvm::ArrayRef<mlir::Value> ofChunks);
+
   mlir::Value finite(mlir::Value lse);
   llvm::SmallVector<mlir::NamedAttribute> attributes(const Bounds &bounds);
 

@@ -44,8 +44,9 @@ private:
   Keys keysOf(const Keys &all, const Chunk &chunk);
   std::pair<Rows, Keys> blockOf(const Rows &queries, const Keys &all, bool isLate,
                                 int64_t distance);
+  void addToOwn(std::array<SmallVector<Value>, 2> &parts, Value rows);
   Value ofChunks(ArrayRef<Value> byDistance, Value chunks, Value query);
-  Value sumOfOwn(const std::array<SmallVector<Value>, 2> &parts, Value like);
+  Value sumOfOwn(const std::array<SmallVector<Value>, 2> &parts, Value more, Value like);
 
   int64_t offset, window;
   int64_t tokens;            ///< of a chunk
@@ -97,16 +98,11 @@ Keys ByChunks::keysOf(const Keys &all, const Chunk &chunk) {
     const auto parts = halves(builder.gather(value, chunk.owner, 0), kRows);
     return chunk.isLate ? builder.where(chunk.isLate, parts[1], parts[0]) : parts[0];
   };
-  auto held = [&](unsigned index) -> Value {
-    if (!node.hasInput(index))
-      return {};
-    SmallVector<int64_t> numbers(tokens);
-    std::iota(numbers.begin(), numbers.end(), 0);
-    Value first = builder.mul(chunk.number, number(tokens));
-    return builder.gather(node.getInputs()[index], builder.add(builder.indices(numbers), first),
-                          kTokens);
-  };
-  return {exchanged(all.key), exchanged(all.value), held(kMask), held(kKeySegments)};
+  Keys keys{exchanged(all.key), exchanged(all.value), {}, {}};
+  const Keys held = heldOf(chunk.number, tokens);
+  keys.mask = held.mask;
+  keys.segments = held.segments;
+  return keys;
 }
 
 /// What `queries` of a chunk and the keys `distance` before it compute with. Keys of a chunk that
@@ -131,18 +127,19 @@ std::pair<Rows, Keys> ByChunks::blockOf(const Rows &queries, const Keys &all, bo
 }
 
 SmallVector<Value> ByChunks::forward(Value query) {
-  const auto queries = halves(Rows{query, querySegments(), {}, {}, {}});
+  const Rows all{query, querySegments(), {}, {}, {}};
+  const auto queries = halves(all);
   const Keys gathered = gather();
-  SmallVector<Seen> chunks;
+  std::array<Seen, 2> chunks;
   for (bool isLate : {false, true}) {
-    Seen seen;
+    Seen &seen = chunks[isLate];
     for (int64_t distance = nearest; distance <= furthest; ++distance) {
       const auto [rows, keys] = blockOf(queries[isLate], gathered, isLate, distance);
       const Rows made = attend(rows, keys, boundsOf(distance));
       seen = distance == nearest ? begin(made) : add(seen, made);
     }
-    chunks.push_back(seen);
   }
+  addPrefix(all, gathered, chunks);
   return end(chunks);
 }
 
@@ -162,8 +159,8 @@ Value ByChunks::ofChunks(ArrayRef<Value> byDistance, Value chunks, Value query) 
 }
 
 /// The sum over ranks of the gradients that each has for the keys of this rank. `parts`: of its
-/// early and late queries, by distance.
-Value ByChunks::sumOfOwn(const std::array<SmallVector<Value>, 2> &parts, Value like) {
+/// early and late queries, by distance; `more`: of the chunks of all ranks, or null.
+Value ByChunks::sumOfOwn(const std::array<SmallVector<Value>, 2> &parts, Value more, Value like) {
   SmallVector<int64_t> early(ranks.count), late;
   std::iota(early.begin(), early.end(), 0);
   for (int64_t chunk : early)
@@ -174,7 +171,13 @@ Value ByChunks::sumOfOwn(const std::array<SmallVector<Value>, 2> &parts, Value l
     sums.push_back(builder.add(ofChunks(parts[0], chunks, ofQueries(false)),
                                ofChunks(parts[1], chunks, ofQueries(true))));
   }
-  return sumOverRanks(concatNode(builder, sums, kRows + 1), like);
+  return sumOverRanks(concatNode(builder, sums, kRows + 1), more, like);
+}
+
+/// Adds gradients of the rank's own rows to those of distance 0 in `parts`.
+void ByChunks::addToOwn(std::array<SmallVector<Value>, 2> &parts, Value rows) {
+  for (auto [part, chunk] : llvm::zip_equal(parts, halves(rows, kRows)))
+    part[-nearest] = builder.add(part[-nearest], chunk);
 }
 
 SmallVector<Value> ByChunks::backward(const Rows &given) {
@@ -195,9 +198,15 @@ SmallVector<Value> ByChunks::backward(const Rows &given) {
       ofKeys[isLate].push_back(made[1]);
       ofValues[isLate].push_back(made[2]);
     }
-  Value query =
-      builder.cast(concatNode(builder, sums, kRows), tensorType(all.query).getElementType());
-  return {query, sumOfOwn(ofKeys, own.key), sumOfOwn(ofValues, own.value)};
+  Value query = concatNode(builder, sums, kRows);
+  const PrefixGradients more = prefixGradients(all, gathered);
+  if (prefix != 0) {
+    query = builder.add(query, more.query);
+    addToOwn(ofKeys, more.ownKey);
+    addToOwn(ofValues, more.ownValue);
+  }
+  return {builder.cast(query, tensorType(all.query).getElementType()),
+          sumOfOwn(ofKeys, more.keys, own.key), sumOfOwn(ofValues, more.values, own.value)};
 }
 
 std::unique_ptr<ContextBlocks> orderByChunks(onnx::NodeOp node, NodeBuilder &builder,

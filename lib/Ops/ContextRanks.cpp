@@ -36,7 +36,7 @@ private:
   Rows unless(Value condition, Rows rows);
   SmallVector<Value> causalGradients(const std::array<Rows, 2> &rows, const Keys &keys,
                                      int64_t step);
-  Value sumOfOwn(ArrayRef<Value> ofSteps, Value like);
+  Value sumOfOwn(ArrayRef<Value> ofSteps, Value more, Value like);
 };
 } // namespace
 
@@ -75,7 +75,8 @@ SmallVector<Value> ByRanks::forward(Value query) {
     return end(seen);
   }
   const auto queries = halves(all), results = halves({{}, {}, first.result, first.lse, {}});
-  Seen early = begin(results[0]), late = begin(results[1]);
+  std::array<Seen, 2> seen{begin(results[0]), begin(results[1])};
+  auto &[early, late] = seen;
   for (int64_t step = 1; step < ranks.count; ++step) {
     const auto keys = halves(ofStep(gathered, step));
     late = add(late, attend(queries[1], keys[0], {}));
@@ -84,7 +85,8 @@ SmallVector<Value> ByRanks::forward(Value query) {
     early = add(early, unless(builder.unary(op::Not, behind), rows));
     late = add(late, unless(behind, rows));
   }
-  return end({early, late});
+  addPrefix(all, gathered, seen);
+  return end(seen);
 }
 
 /// As `gradients`, for the keys of `step` and the early and late rows of queries.
@@ -106,8 +108,9 @@ SmallVector<Value> ByRanks::causalGradients(const std::array<Rows, 2> &rows, con
   return results;
 }
 
-/// The sum over ranks of the gradients that each has for the keys of this rank. `ofSteps`: by step.
-Value ByRanks::sumOfOwn(ArrayRef<Value> ofSteps, Value like) {
+/// The sum over ranks of the gradients that each has for the keys of this rank. `ofSteps`: by step;
+/// `more`: of the keys of all ranks, or null.
+Value ByRanks::sumOfOwn(ArrayRef<Value> ofSteps, Value more, Value like) {
   SmallVector<int64_t> shape(tensorType(like).getShape()), numbers;
   shape.insert(shape.begin(), 1);
   SmallVector<Value> parts;
@@ -120,7 +123,7 @@ Value ByRanks::sumOfOwn(ArrayRef<Value> ofSteps, Value like) {
   Value isAhead = builder.binary(op::Less, steps, number(0));
   Value turned = builder.add(steps, number(ranks.count));
   return sumOverRanks(
-      builder.gather(concatNode(builder, parts, 0), builder.where(isAhead, turned, steps), 0),
+      builder.gather(concatNode(builder, parts, 0), builder.where(isAhead, turned, steps), 0), more,
       like);
 }
 
@@ -138,8 +141,14 @@ SmallVector<Value> ByRanks::backward(const Rows &given) {
     keys.push_back(made[1]);
     values.push_back(made[2]);
   }
-  Value query = builder.cast(sums[0], tensorType(all.query).getElementType());
-  return {query, sumOfOwn(keys, own.key), sumOfOwn(values, own.value)};
+  const PrefixGradients more = prefixGradients(all, gathered);
+  if (prefix != 0) {
+    sums[0] = builder.add(sums[0], more.query);
+    keys[0] = builder.add(keys[0], more.ownKey);
+    values[0] = builder.add(values[0], more.ownValue);
+  }
+  return {builder.cast(sums[0], tensorType(all.query).getElementType()),
+          sumOfOwn(keys, more.keys, own.key), sumOfOwn(values, more.values, own.value)};
 }
 
 std::unique_ptr<ContextBlocks> orderByRanks(onnx::NodeOp node, NodeBuilder &builder,

@@ -24,6 +24,8 @@ struct zero_rt_executable {
   zero_rt_recorded_step step = {};
   /// The result of zero_rt_executable_adapter_config().
   std::string adapterConfig = {};
+  /// The name in the last result of zero_rt_executable_shape().
+  std::string shapeName = {};
 };
 
 struct zero_rt_data {

@@ -71,9 +71,11 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info) {
   const proto::Program &program = executable->program->tables();
   const DiskTraffic disk = diskTraffic(program);
-  size_t inputs = 0;
+  size_t inputs = 0, commands = 0;
   for (const proto::Input &input : program.inputs())
     inputs += isBound(input);
+  for (size_t shape = 0; shape < executable->program->shapes(); ++shape)
+    commands += countCommands(executable->program->tablesOf(shape));
   *info = {program.name().c_str(),
            program.producer().c_str(),
            program.optimizer().c_str(),
@@ -88,7 +90,7 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
            size_t(program.tensors_size()),
            size_t(program.gradients_size()),
            size_t(program.certificates_size()),
-           countCommands(program),
+           commands,
            deviceOf(program),
            disk.read,
            disk.written};

@@ -6,24 +6,46 @@
 #include "runtime/measure/calibrate.h"
 #include "runtime/measure/machine.h"
 #include "runtime/support/thread.h"
+#include "zero_rt/shapes.h"
 
 #include <algorithm>
 
 using namespace zero::rt;
 
+/// The command of `index`, or null after subtracting the number of commands from it.
+static const proto::Command *findCommand(const proto::Program &program, size_t &index) {
+  for (const proto::Segment &segment : program.segments()) {
+    if (index < size_t(segment.commands_size()))
+      return &segment.commands(static_cast<int>(index));
+    index -= size_t(segment.commands_size());
+  }
+  return nullptr;
+}
+
 zero_rt_status zero_rt_executable_command(const zero_rt_executable *executable, size_t index,
                                           zero_rt_command_info *info) {
-  const proto::Program &program = executable->program->tables();
-  size_t first = 0;
-  for (const proto::Segment &segment : program.segments()) {
-    if (index < first + size_t(segment.commands_size())) {
-      const proto::Command &command = segment.commands(static_cast<int>(index - first));
-      *info = commandInfo(program, command);
+  const LoadedProgram &loaded = *executable->program;
+  size_t left = index;
+  for (size_t shape = 0; shape < loaded.shapes(); ++shape)
+    if (const proto::Command *command = findCommand(loaded.tablesOf(shape), left)) {
+      *info = commandInfo(loaded.tables(), *command); // which has the kernels of all
       return {ZERO_RT_OK, nullptr};
     }
-    first += size_t(segment.commands_size());
-  }
   return toC(fail(ZERO_RT_NOT_FOUND, "no command of index %zu", index));
+}
+
+zero_rt_status zero_rt_executable_shape(zero_rt_executable *executable, size_t index,
+                                        zero_rt_shape_info *info) {
+  const LoadedProgram &loaded = *executable->program;
+  if (index >= loaded.shapes())
+    return toC(fail(ZERO_RT_NOT_FOUND, "no shape of index %zu", index));
+  const proto::Program &program = loaded.tablesOf(index);
+  size_t first = 0;
+  for (size_t shape = 0; shape < index; ++shape)
+    first += countCommands(loaded.tablesOf(shape));
+  executable->shapeName = shapeName(program);
+  *info = {executable->shapeName.c_str(), first, countCommands(program)};
+  return {ZERO_RT_OK, nullptr};
 }
 
 static Status checkPlanned(const proto::Program &program) {

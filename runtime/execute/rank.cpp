@@ -83,7 +83,7 @@ void Rank::settle() {
 void Rank::leave() {
   for (const auto &steps : shapes)
     steps->executor.reset();
-  recorded.reset();
+  stopRecording(); // no lane adds to it any more
   communicator.reset();
 }
 
@@ -96,16 +96,34 @@ void Rank::findNan() {
   }
 }
 
+void Rank::stopRecording() {
+  for (const auto &steps : shapes) {
+    if (steps->recording && steps->executor)
+      steps->executor->getObservers().detach(*steps->recording);
+    steps->recording.reset();
+  }
+  recorder.reset();
+}
+
 void Rank::record(uint64_t steps, Recorder::Clock::time_point origin) {
-  Executor &executor = *shapes.front()->executor;
-  if (recorded)
-    executor.getObservers().detach(*recorded);
-  recorded.reset(); // its memory first
+  stopRecording(); // its memory first
   if (steps == 0)
     return;
-  const std::vector<uint64_t> events = executor.eventsPerStep();
-  executor.getObservers().attach(recorded.emplace(
-      Recorder(steps, events, origin), *shapes.front()->queue, *communicator, events.front()));
+  std::vector<uint64_t> most; // of all shapes, by thread
+  for (const auto &each : shapes) {
+    const std::vector<uint64_t> events = each->executor->eventsPerStep();
+    most.resize(std::max(most.size(), events.size()));
+    for (size_t thread = 0; thread < events.size(); ++thread)
+      most[thread] = std::max(most[thread], events[thread]);
+  }
+  recorder.emplace(steps, most, origin);
+  size_t first = 0;
+  for (size_t shape = 0; shape < shapes.size(); ++shape) {
+    ShapeSteps &each = *shapes[shape];
+    each.executor->getObservers().attach(each.recording.emplace(
+        *recorder, *each.queue, *communicator, most.front(), uint32_t(first)));
+    first += countCommands(program->tablesOf(shape));
+  }
 }
 
 LaneUse Rank::laneUse() const {
@@ -130,7 +148,7 @@ uint64_t Rank::measuredLive(proto::Tier tier) const {
 }
 
 zero_rt_recording Rank::recording() const {
-  return recorded ? recorded->recording() : zero_rt_recording{};
+  return recorder ? recorder->recording() : zero_rt_recording{};
 }
 
 } // namespace zero::rt

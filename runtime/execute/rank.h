@@ -82,10 +82,12 @@ private:
     std::optional<StepData> data;
     std::optional<MemoryCheck> check;
     std::optional<NanSearch> search;
+    std::optional<StepRecording> recording;
     std::optional<Executor> executor; ///< goes first: its threads use all of the above
   };
 
   Status openShape(size_t shape, Device &device, const RankOptions &options);
+  void stopRecording();
 
   std::shared_ptr<const LoadedProgram> program;
   /// By shape. Goes last: memory is freed when a GPU does nothing more.
@@ -94,8 +96,8 @@ private:
   std::unique_ptr<Communicator> communicator;
   Vote vote;
   std::vector<std::unique_ptr<ShapeSteps>> shapes;
-  size_t current = 0;                    ///< the shape whose constants are in memory
-  std::optional<StepRecording> recorded; ///< of a program with one shape
+  size_t current = 0;               ///< the shape whose constants are in memory
+  std::optional<Recorder> recorder; ///< of steps of all shapes
 };
 
 } // namespace zero::rt

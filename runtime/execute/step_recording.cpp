@@ -6,9 +6,9 @@
 
 namespace zero::rt {
 
-StepRecording::StepRecording(Recorder recorder, Queue &queue, const Communicator &communicator,
-                             uint64_t commands)
-    : recorder(std::move(recorder)), queue(queue), communicator(communicator),
+StepRecording::StepRecording(Recorder &recorder, Queue &queue, const Communicator &communicator,
+                             uint64_t commands, uint32_t firstCommand)
+    : recorder(recorder), queue(queue), communicator(communicator), firstCommand(firstCommand),
       notes(queue.hasClock() && queue.makeNotes(endOf(commands)).ok()) {
   if (notes)
     noted.reserve(commands);
@@ -30,7 +30,7 @@ Status StepRecording::beforeCommand(const CommandRun &run) {
     return {};
   runs = true;
   collects = std::holds_alternative<CollectiveCommand>(run.command->body);
-  event = {run.index, uint32_t(run.iteration), 0, 0, waited()};
+  event = {firstCommand + run.index, uint32_t(run.iteration), 0, 0, waited()};
   event.begin = recorder.now();
   return notes ? queue.note(beginOf(noted.size())) : Status();
 }
@@ -70,8 +70,8 @@ void StepRecording::endStep() {
 }
 
 void StepRecording::ranOnLane(size_t thread, const CommandRun &run, const LaneWork::Span &span) {
-  recorder.add({run.index, uint32_t(run.iteration), recorder.at(span.begin), recorder.at(span.end),
-                span.waited},
+  recorder.add({firstCommand + run.index, uint32_t(run.iteration), recorder.at(span.begin),
+                recorder.at(span.end), span.waited},
                thread);
 }
 

@@ -25,6 +25,21 @@ uint64_t arenaBytes(const proto::Program &program, proto::Tier tier) {
   return 0;
 }
 
+std::string shapeName(const proto::Program &program) {
+  std::string name;
+  for (const proto::Input &input : program.inputs()) {
+    if (!isBound(input))
+      continue;
+    name += (name.empty() ? "" : ",") + input.name();
+    char before = '=';
+    for (const uint64_t extent : shapeOf(input.shape())) {
+      name += before + std::to_string(extent);
+      before = 'x';
+    }
+  }
+  return name;
+}
+
 size_t countCommands(const proto::Program &program) {
   size_t count = 0;
   for (const proto::Segment &segment : program.segments())

@@ -80,6 +80,9 @@ std::shared_ptr<DataSet> makeDataSet(const proto::Program &program);
 /// the ranks, at least 1.
 int defaultThreads(const proto::Program &program, int ranks);
 
+/// The inputs that users bind with their shapes: "input_ids=4x256,labels=4x256".
+std::string shapeName(const proto::Program &program);
+
 /// Commands that are listed, over all segments.
 size_t countCommands(const proto::Program &program);
 

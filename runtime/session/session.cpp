@@ -245,12 +245,10 @@ Status Session::findNan() {
 
 Status Session::record(uint64_t steps) {
   ZERO_RT_TRY(ranks->checkAlive());
-  if (steps > 0 && ranks->program().shapes() > 1)
-    return fail(
-        ZERO_RT_UNSUPPORTED,
-        "steps of a program with several shapes are not recorded: compile it for one shape");
-  const uint64_t each =
-      commandsPerStep(tables()) * sizeof(zero_rt_event) + sizeof(zero_rt_recorded_step);
+  uint64_t events = 0; // in a step, at most
+  for (size_t shape = 0; shape < ranks->program().shapes(); ++shape)
+    events += commandsPerStep(ranks->program().tablesOf(shape));
+  const uint64_t each = events * sizeof(zero_rt_event) + sizeof(zero_rt_recorded_step);
   if (steps > uint64_t(PTRDIFF_MAX) / each)
     return fail(ZERO_RT_INVALID_ARGUMENT, "%llu steps are too many to record",
                 static_cast<unsigned long long>(steps));

@@ -30,6 +30,8 @@ FOLDERS = [("llama", {}, True), ("mistral", {}, False), ("mistral", {"sliding_wi
            ("mistral", {"sliding_window": 27}, False), ("qwen2", {}, False), ("gemma3", {}, True)]
 # Windows: keys behind a query, and keys in front of it, which it sees.
 WINDOWS = [(1, 1), (5, 5), (2, 9), (20, 2), (3, COLUMNS)]
+# Prefixes in one chunk and in several, at their borders, up to that of the last key; and windows.
+PREFIXES = [(3, COLUMNS), (13, COLUMNS), (29, COLUMNS), (18, 9)]
 
 
 def losses_of(path, data, log, *flags):
@@ -102,12 +104,11 @@ def check_bits(checks, work):
         checks.that(found[-1] == found[0], f"{flags} {options}: other bits")
 
 
-def write_windowed(path, before, after):
-    """A model in which a query sees so many keys before it and after it."""
+def write_masked(path, near):
+    """A model in which queries see the keys that `near`, a matrix, shows."""
     random = np.random.default_rng(0)
     weights = {"model.table": (32, 16), "model.keys": (16, 8), "model.values": (16, 8),
                "model.classes": (16, 32)}
-    distance = np.arange(COLUMNS)[:, None] - np.arange(COLUMNS)
     nodes = [helper.make_node("Gather", ["model.table", "ids"], ["x"]),
              helper.make_node("MatMul", ["x", "model.keys"], ["k"]),
              helper.make_node("MatMul", ["x", "model.values"], ["v"]),
@@ -122,19 +123,25 @@ def write_windowed(path, before, after):
         [helper.make_tensor_value_info(name, TensorProto.INT64, [ROWS, COLUMNS])
          for name in ("ids", "labels")],
         [helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])],
-        [numpy_helper.from_array((distance <= before) & (-distance <= after), "near"),
+        [numpy_helper.from_array(near, "near"),
          *(numpy_helper.from_array(random.normal(0, 0.5, shape).astype(np.float32), name)
            for name, shape in weights.items())])
     save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)]), path)
 
 
 def check_windows(checks, work):
+    """Windows, and prefixes of keys that all queries see, without and with a window."""
     ids = np.random.default_rng(1).integers(0, 32, (2 * ROWS, COLUMNS))
     np.savez(work / "d.npz", ids=ids, labels=np.roll(ids, 3, 1))
-    for before, after in WINDOWS:
-        write_windowed(work / "m.onnx", before, after)
-        check_meshes(checks, f"{before} keys before and {after} after", work, work / "m.onnx",
-                     work / "d.npz")
+    distance = np.arange(COLUMNS)[:, None] - np.arange(COLUMNS)
+    cases = {f"{before} keys before and {after} after": (distance <= before) & (-distance <= after)
+             for before, after in WINDOWS}
+    for prefix, window in PREFIXES:
+        seen = (distance >= 0) | (np.arange(COLUMNS) < prefix)
+        cases[f"a prefix of {prefix} in a window of {window}"] = seen & (distance < window)
+    for label, near in cases.items():
+        write_masked(work / "m.onnx", near)
+        check_meshes(checks, label, work, work / "m.onnx", work / "d.npz")
 
 
 def check_padding(checks, graph):

@@ -5,6 +5,7 @@ usage: check_shapes.py DATA WORK [cuda]
 """
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -26,7 +27,11 @@ class Model:
     def shape(self, rows, columns):
         if not self.named:
             return f"--shape={rows}x{columns}"
-        return f"--shape=input_ids={rows}x{columns},labels={rows}x{columns}"
+        return f"--shape={self.shape_name(rows, columns)}"
+
+    def shape_name(self, rows, columns):
+        """As profiles have it."""
+        return f"input_ids={rows}x{columns},labels={rows}x{columns}"
 
     def compile(self, name, *shapes):
         path = self.work / f"{name}.zexe"
@@ -128,6 +133,39 @@ def check_documents(checks, model):
     checks.that(found == (losses, weights), f"documents: {found[0]} instead of {losses}")
 
 
+def check_recorded(checks, model):
+    """A profile of each shape's steps; the trace has the last one of each."""
+    work = model.work
+    lengths = [9, 16, 5, 3, 30, 2, 7, 11, 16, 17, 4, 4]  # two in each batch
+    write_documents(work / "recorded", lengths, 3)
+    both, _ = model.compile("both", (ROWS, LONG), (ROWS, SHORT))
+    trace, report = work / "trace.json", work / "report.json"
+    data, steps = [f"--data={work}/recorded"], len(lengths) // ROWS
+    plain = model.run(both, data, steps)
+    text = run_tool("zero-run", both, *data, f"--steps={steps}", f"--trace={trace}", "--profile",
+                    f"--report-json={report}")
+    found = json.loads(report.read_text())
+    checks.that(found["losses"] == plain[0], f"losses of recorded steps: {found['losses']}")
+    profiles = {each["shape"]: each for each in [found["profile"], *found["other_profiles"]]}
+    names = [model.shape_name(ROWS, columns) for columns in (LONG, SHORT)]
+    checks.that(list(profiles) == names, f"profiles of {list(profiles)}")
+    recorded = {name: len(profile["steps"]) for name, profile in profiles.items()}
+    checks.that(list(recorded.values()) == [2, 2], f"recorded steps: {recorded}")
+    long, short = (profiles[name]["flops"] for name in names)
+    checks.that(1.8 < long / short < 2.5, f"operations of a step: {long} and {short}")
+    checks.that(all(f"profile of 2 steps of {name}" in text for name in names), text)
+    events = json.loads(trace.read_text())["traceEvents"]
+    drawn = sorted(event["name"] for event in events if event["name"].startswith("step "))
+    checks.that(drawn == ["step 4", "step 5"], f"steps in the trace: {drawn}")
+    slices = [event for event in events if event.get("ph") == "X"]
+    steps = {event["name"]: (event["ts"], event["ts"] + event["dur"]) for event in slices
+             if event["name"] in drawn}
+    kernels = [event for event in slices if "kernel" in event["args"]]
+    for begin, end in steps.values():
+        inside = sum(begin <= event["ts"] <= end for event in kernels)
+        checks.that(inside > 20, f"{inside} commands in a step of the trace")
+
+
 def check_last_batch(checks, model):
     """The last batch of an epoch runs with fewer rows."""
     work = model.work
@@ -163,6 +201,29 @@ def check_evaluation(checks, model):
     checks.that(found == expected, f"evaluation: {found} instead of {expected}")
 
 
+def check_arenas(checks, gpt2):
+    """A further program is packed into the arenas of the first."""
+    text = run_tool("zeroc", gpt2, "--plan-only", "--dump-after=pack", "--shape=input_ids=64x{32,8}")
+    peaks = {name: [int(peak) for peak in re.findall(rf"{name} = \[#zero.arena<tier = device, "
+                                                     r"peak = (\d+)", text)]
+             for name in ("zero.certificate", "zero.first_arenas")}
+    own, given = peaks["zero.certificate"], peaks["zero.first_arenas"]
+    checks.that(len(own) == 2 and given == own[:1], f"arenas: {own}, of the first: {given}")
+    checks.that(own[1] <= own[0], f"the smaller shape has the larger arena: {own}")
+
+
+def check_emitted(checks, model):
+    """A file in ONNX operators for each shape, which is that of the shape alone."""
+    work, emit = model.work, ["zeroc", model.model, "--optimizer=adamw"]
+    long, short = (model.shape(ROWS, columns) for columns in (LONG, SHORT))
+    text = run_tool(*emit, f"--emit-onnx={work}/step.onnx", short, long)
+    for name, shape in (("step.onnx", long), ("step-2.onnx", short)):
+        checks.that(f"{shape}: wrote the training step to {work / name}" in text, text)
+        run_tool(*emit, f"--emit-onnx={work}/alone.onnx", shape)
+        same = (work / name).read_bytes() == (work / "alone.onnx").read_bytes()
+        checks.that(same, f"{name} is not the step with {shape} alone")
+
+
 def check_errors(checks, model, gpt2):
     work, folder = model.work, model.model
     for shape, *words in (("{2,4}x{8,16,32}", "lists in braces of equal lengths", "2 and 3"),
@@ -173,8 +234,6 @@ def check_errors(checks, model, gpt2):
                   "-o", work / "x.zexe", "--shape=input_ids=2x{32,64}", notes=True)
     check_refused(checks, "outputs", ["output 'logits' is", "have outputs of one shape"], "zeroc",
                   folder, "--plan-only", "--forward-only", "--shape=2x{8,16}", notes=True)
-    check_refused(checks, "ONNX", ["expected one --shape for --emit-onnx, got 2"], "zeroc", folder,
-                  f"--emit-onnx={work}/x.onnx", "--shape=2x{8,16}")
     both, _ = model.compile("errors", (ROWS, LONG), (ROWS, SHORT))
     odd = write_batch(work, "odd", ROWS, 24, 7)
     check_refused(checks, "rows of no shape", [f"int64 [*, {LONG}] or [*, {SHORT}]", "[2, 24]"],
@@ -205,8 +264,11 @@ def main():
     (folder / "config.json").write_text(json.dumps(CASES["llama"]))
     llama = Model(folder, work / "llama", 1, ["--init=normal:0.2", *flags], named=False)
     check_documents(checks, llama)
+    check_recorded(checks, llama)
     check_last_batch(checks, llama)
     check_evaluation(checks, llama)
+    check_emitted(checks, Model(gpt2, work / "emitted", 1, flags, named=True))
+    check_arenas(checks, gpt2)
     check_errors(checks, llama, gpt2)
     checks.finish()
 

@@ -53,6 +53,7 @@ struct ProfileRow {
 };
 
 struct Profile {
+  std::string shape; ///< of the inputs in these steps, of a program with several; else empty
   zero_rt_machine machine;
   std::vector<uint64_t> steps;            ///< numbers of those recorded
   std::vector<Parts> parts;               ///< of each

@@ -52,6 +52,8 @@ static void writeList(JsonWriter &json, const char *name, const std::vector<Elem
 static void writeMembers(JsonWriter &json, const Profile &profile) {
   const zero_rt_machine &machine = profile.machine;
   const double step = profile.seconds();
+  if (!profile.shape.empty())
+    json.member("shape", profile.shape);
   json.key("machine").object([&] {
     json.member("flops_per_second", machine.flops);
     json.member("half_flops_per_second", machine.half_flops);
@@ -89,6 +91,17 @@ static void writeMembers(JsonWriter &json, const Profile &profile) {
 
 void writeProfile(JsonWriter &json, const Profile &profile) {
   json.object([&] { writeMembers(json, profile); }, JsonWriter::Lines);
+}
+
+void writeProfiles(JsonWriter &json, const std::vector<Profile> &profiles) {
+  if (profiles.empty())
+    return;
+  writeProfile(json.key("profile"), profiles.front());
+  if (profiles.size() == 1)
+    return;
+  const std::vector<Profile> others(profiles.begin() + 1, profiles.end());
+  writeList(json, "other_profiles", others,
+            [&](const Profile &profile) { writeProfile(json, profile); });
 }
 
 } // namespace zero::run

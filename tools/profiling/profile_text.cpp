@@ -135,9 +135,10 @@ std::string profileTitle(const Profile &profile, int threads) {
   auto [least, most] = std::minmax_element(
       profile.parts.begin(), profile.parts.end(),
       [](const Parts &left, const Parts &right) { return left.total < right.total; });
-  std::string text = format("\nprofile of %zu step%s of rank 0, %zu rank%s of %d thread%s: %.1f ms "
-                            "a step (%.1f to %.1f)\n",
-                            steps, steps == 1 ? "" : "s", profile.ranks.size(),
+  const std::string of = profile.shape.empty() ? "" : " of " + escape(profile.shape);
+  std::string text = format("\nprofile of %zu step%s%s of rank 0, %zu rank%s of %d thread%s: "
+                            "%.1f ms a step (%.1f to %.1f)\n",
+                            steps, steps == 1 ? "" : "s", of.c_str(), profile.ranks.size(),
                             profile.ranks.size() == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
                             step * 1e3, least->total * 1e3, most->total * 1e3);
   text += format("a rank's roofline: %.1f GFLOP/s of multiply-adds", machine.flops * 1e-9);

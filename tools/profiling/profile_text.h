@@ -16,6 +16,8 @@ std::string profileTables(const Profile &profile);
 
 /// The object "profile" of a report.
 void writeProfile(rt::JsonWriter &json, const Profile &profile);
+/// The member "profile", and, of a program with several shapes, "other_profiles".
+void writeProfiles(rt::JsonWriter &json, const std::vector<Profile> &profiles);
 
 } // namespace zero::run
 

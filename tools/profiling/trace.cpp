@@ -53,6 +53,7 @@ public:
   }
   /// The process of `rank`.
   void addRank(int rank);
+  void addTracks(const Tracks &tracks);
   /// The last step of `recording`, whose times are `later` nanoseconds too small.
   Status addStep(const Tracks &tracks, const zero_rt_recording &recording, double later);
   Status end() {
@@ -139,12 +140,15 @@ void Writer::addRank(int rank) {
   addProperty("process_sort_index", tracks, Step, "sort_index", rank);
 }
 
-Status Writer::addStep(const Tracks &tracks, const zero_rt_recording &recording, double later) {
-  constexpr size_t kBuffer = size_t(1) << 20;
+void Writer::addTracks(const Tracks &tracks) {
   addTrack(tracks, Step, "step");
   for (int track = Compute; track < kTracks; ++track)
     if (isUsed[size_t(track)])
       addTrack(tracks, Track(track), zero_rt_lane_name(zero_rt_lane(track - Compute)));
+}
+
+Status Writer::addStep(const Tracks &tracks, const zero_rt_recording &recording, double later) {
+  constexpr size_t kBuffer = size_t(1) << 20;
   const zero_rt_recorded_step &step = lastOf(recording);
   addSlice(tracks.arePlanned ? "plan"
                              : format("step %llu", static_cast<unsigned long long>(step.step)),
@@ -160,21 +164,34 @@ Status Writer::addStep(const Tracks &tracks, const zero_rt_recording &recording,
   return {};
 }
 
+/// When the first rank began its last step of any shape.
+static uint64_t originOf(const std::vector<std::vector<zero_rt_recording>> &shapes) {
+  uint64_t origin = UINT64_MAX;
+  for (const std::vector<zero_rt_recording> &ranks : shapes)
+    for (const zero_rt_recording &recording : ranks)
+      if (recording.step_count > 0)
+        origin = std::min(origin, lastOf(recording).begin);
+  return origin;
+}
+
 Status writeTrace(const std::vector<zero_rt_command_info> &commands,
-                  const std::vector<zero_rt_recording> &ranks, const zero_rt_recording *plan,
-                  OutputFile &file) {
-  uint64_t origin = UINT64_MAX; // when the first rank began
-  for (const zero_rt_recording &recording : ranks)
-    if (recording.step_count > 0)
-      origin = std::min(origin, lastOf(recording).begin);
+                  const std::vector<std::vector<zero_rt_recording>> &shapes,
+                  const zero_rt_recording *plan, OutputFile &file) {
+  const uint64_t origin = originOf(shapes);
   Writer writer(commands, file);
   writer.begin();
-  for (size_t rank = 0; rank < ranks.size() && ranks.front().step_count > 0; ++rank) {
+  for (size_t rank = 0; rank < shapes.front().size() && origin != UINT64_MAX; ++rank) {
+    const Tracks own{int(rank), false}, planned{int(rank), true};
     writer.addRank(int(rank));
-    ZERO_RT_TRY(writer.addStep({int(rank), false}, ranks[rank], -double(origin)));
-    if (plan) // whose times begin with 0
-      ZERO_RT_TRY(
-          writer.addStep({int(rank), true}, *plan, double(lastOf(ranks[rank]).begin - origin)));
+    writer.addTracks(own);
+    for (const std::vector<zero_rt_recording> &ranks : shapes)
+      if (ranks[rank].step_count > 0)
+        ZERO_RT_TRY(writer.addStep(own, ranks[rank], -double(origin)));
+    const zero_rt_recording &first = shapes.front()[rank];
+    if (!plan || first.step_count == 0)
+      continue;
+    writer.addTracks(planned); // whose times begin with 0
+    ZERO_RT_TRY(writer.addStep(planned, *plan, double(lastOf(first).begin - origin)));
   }
   return writer.end();
 }

@@ -24,17 +24,31 @@ public:
   rt::Status beforeStep(const Session &session, uint64_t done, uint64_t all) const;
 
   /// Reads what was recorded; what an interrupted run has not recorded is missing.
-  rt::Status finish(const Session &session, std::optional<Profile> &profile);
+  /// Makes a profile of each shape of which there are steps.
+  rt::Status finish(const Session &session, std::vector<Profile> &profiles);
   rt::Status writeTrace(rt::OutputFile &file) const;
-  void print(const std::optional<Profile> &profile) const;
+  void print(const std::vector<Profile> &profiles) const;
 
 private:
-  bool profiles = false, traces = false, quiet = false;
-  int threads = 1;
+  /// The steps that ran the program for one shape.
+  struct ShapeSteps {
+    std::string name;                ///< empty if there is only one
+    size_t firstCommand, endCommand; ///< indices; the second is behind the last
+    /// By rank; steps are those of `steps`.
+    std::vector<zero_rt_recording> recordings;
+    std::vector<std::vector<zero_rt_recorded_step>> steps;
+  };
+
+  rt::Status readShapes(const Executable &executable);
+  void addRecording(const zero_rt_recording &all);
+
+  bool profiling = false, traces = false, quiet = false;
+  int threads = 1, ranks = 0;
+  size_t recorded = 0; ///< steps, of all ranks
   zero_rt_machine machine{};
   std::vector<zero_rt_command_info> commands;
-  std::vector<zero_rt_recording> recordings; ///< by rank
-  std::optional<zero_rt_recording> plan;     ///< of a step, if the executable has one
+  std::vector<ShapeSteps> shapes;
+  std::optional<zero_rt_recording> plan; ///< of a step, if the executable has one
 };
 
 } // namespace zero::run

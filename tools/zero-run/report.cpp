@@ -177,8 +177,7 @@ static void writeReport(JsonWriter &json, const Executable &executable, const Se
           JsonWriter::Lines);
   writeList(json, "losses", results.steps, &zero_rt_step_result::loss);
   Figures(executable).writeLists(json, results.steps);
-  if (results.profile)
-    writeProfile(json.key("profile"), *results.profile);
+  writeProfiles(json, results.profiles);
   writeList(json, "seconds", results.steps, &zero_rt_step_result::seconds);
 }
 

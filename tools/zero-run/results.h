@@ -54,7 +54,7 @@ struct Results {
   uint64_t first = 0; ///< step, after those of the checkpoint
   std::vector<zero_rt_step_result> steps;
   std::vector<Evaluation> evaluations;
-  std::optional<Profile> profile;
+  std::vector<Profile> profiles; ///< by shape
   /// Bytes that rank 0 moved from and to its disk in the last step.
   uint64_t nvmeRead = 0, nvmeWritten = 0;
   DriveUse drive;

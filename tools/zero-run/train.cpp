@@ -276,7 +276,7 @@ Status Training::writeAverages() {
 
 /// Writes the other files of all ranks, and gives all their names.
 Status Training::write() {
-  ZERO_RT_TRY(profiler.finish(session, results.profile));
+  ZERO_RT_TRY(profiler.finish(session, results.profiles));
   ZERO_RT_TRY(profiler.writeTrace(outputs.traceFile()));
   if (rates)
     ZERO_RT_TRY(outputs.writePicture(rates->picture()));
@@ -312,7 +312,7 @@ Status Training::run() {
     progress.note(best.text());
     if (rates)
       progress.note(rates->text());
-    profiler.print(results.profile);
+    profiler.print(results.profiles);
   }
   return {};
 }

@@ -43,7 +43,7 @@ static Status create(const Options &options, const char *name, const std::string
 static Status writeTrace(const Options &options, const Replay &replayed) {
   OutputFile file;
   ZERO_RT_TRY(create(options, "the trace", options.trace, file));
-  ZERO_RT_TRY(run::writeTrace(replayed.commands, replayed.recordings(), /*plan=*/nullptr, file));
+  ZERO_RT_TRY(run::writeTrace(replayed.commands, {replayed.recordings()}, /*plan=*/nullptr, file));
   return file.commit();
 }
 

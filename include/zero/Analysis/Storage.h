@@ -134,9 +134,10 @@ int64_t rootOffset(mlir::func::FuncOp step, const Storage &storage, int64_t inde
 std::vector<planning::Lifetime> lifetimesOf(llvm::ArrayRef<Root> roots, Tier tier,
                                             std::optional<Usage> only = std::nullopt);
 
-/// Packs the roots on `tier` and writes their offsets, which are indexed as `roots`.
+/// Packs the roots on `tier` and writes their offsets, which are indexed as `roots`. The first
+/// arena of at most `enough` bytes is taken, which may be larger than without that.
 planning::Packing packRoots(llvm::ArrayRef<Root> roots, Tier tier,
-                            llvm::MutableArrayRef<int64_t> offsets);
+                            llvm::MutableArrayRef<int64_t> offsets, int64_t enough = 0);
 
 /// The arena of `tier` that `zero-pack-arena` wrote on `module`; null if nothing resides there.
 ArenaAttr certificateOf(mlir::ModuleOp module, Tier tier);

@@ -16,6 +16,10 @@ inline constexpr llvm::StringLiteral kPlanAttr = "zero.plan";
 /// placement of state this one takes over.
 inline constexpr llvm::StringLiteral kStatePlanAttr = "zero.state_plan";
 
+/// On the module of another shape of the inputs: the arenas of the first shape. A rank has the
+/// larger arena of both, so that one of that size is small enough.
+inline constexpr llvm::StringLiteral kFirstArenasAttr = "zero.first_arenas";
+
 /// On the module: the maximum bytes of a tile of a parameter that a planner chose. It overrides the
 /// limit of zero-tile-parameters.
 inline constexpr llvm::StringLiteral kTilesAttr = "zero.tile_params_over";

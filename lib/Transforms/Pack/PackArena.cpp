@@ -5,6 +5,7 @@
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/Packing.h"
 #include "zero/Transforms/Pack/Passes.h"
+#include "zero/Transforms/Plan.h"
 
 using namespace mlir;
 
@@ -82,6 +83,15 @@ static ArenaAttr describeArena(func::FuncOp step, const Storage &storage, Tier t
                         StringAttr::get(context, displayName(peak)), bytes(most), bytes(atPeak));
 }
 
+/// The bytes that ranks have on `tier` for the first of several shapes, or 0.
+static int64_t firstArenaBytes(ModuleOp module, Tier tier) {
+  if (auto arenas = module->getAttrOfType<ArrayAttr>(kFirstArenasAttr))
+    for (auto arena : arenas.getAsRange<ArenaAttr>())
+      if (arena.getTier() == tier)
+        return arena.getPeak();
+  return 0;
+}
+
 namespace {
 struct PackArena : zero::impl::PackArenaBase<PackArena> {
   void runOnOperation() override {
@@ -93,7 +103,8 @@ struct PackArena : zero::impl::PackArenaBase<PackArena> {
     SmallVector<int64_t> offsets(storage.roots().size());
     SmallVector<Attribute> arenas;
     for (Tier tier : kTiers) {
-      const planning::Packing packing = packRoots(storage.roots(), tier, offsets);
+      const planning::Packing packing =
+          packRoots(storage.roots(), tier, offsets, firstArenaBytes(module, tier));
       if (packing.offsets.empty() && tier != Tier::Device)
         continue;
       arenas.push_back(describeArena(*step, storage, tier, packing));

@@ -136,3 +136,50 @@ func.func private @addx(%m: tensor<64xf32> {zero.inplace = 0 : i64}, %g: tensor<
 func.func private @use(%x: tensor<32xf32>) attributes {zero.kernel} {
   return
 }
+
+// -----
+
+// A search finds the smallest arena.
+// CHECK: peak = 3328, lower_bound = 3328, optimal = true
+func.func @step(%x: tensor<192xf32>, %y: tensor<256xf32>, %z: tensor<128xf32>) {
+  %a = arith.negf %y : tensor<256xf32>
+  %b = arith.negf %x : tensor<192xf32>
+  %c = arith.negf %a : tensor<256xf32>
+  %d = arith.negf %b : tensor<192xf32>
+  %e = arith.negf %b : tensor<192xf32>
+  return
+}
+
+// -----
+
+// The program of another shape takes the first arena that is as small as that of the first shape.
+// CHECK: peak = 3584, lower_bound = 3328, peak_at
+module attributes {zero.first_arenas = [#zero.arena<tier = device, peak = 3584, peak_at = "",
+    most = <parameters = 0, gradients = 0, optimizer = 0, activations = 0, working = 0>,
+    at_peak = <parameters = 0, gradients = 0, optimizer = 0, activations = 0, working = 0>>]} {
+func.func @step(%x: tensor<192xf32>, %y: tensor<256xf32>, %z: tensor<128xf32>) {
+  %a = arith.negf %y : tensor<256xf32>
+  %b = arith.negf %x : tensor<192xf32>
+  %c = arith.negf %a : tensor<256xf32>
+  %d = arith.negf %b : tensor<192xf32>
+  %e = arith.negf %b : tensor<192xf32>
+  return
+}
+}
+
+// -----
+
+// A smaller arena than that needs the search.
+// CHECK: peak = 3328, lower_bound = 3328, optimal = true
+module attributes {zero.first_arenas = [#zero.arena<tier = device, peak = 3456, peak_at = "",
+    most = <parameters = 0, gradients = 0, optimizer = 0, activations = 0, working = 0>,
+    at_peak = <parameters = 0, gradients = 0, optimizer = 0, activations = 0, working = 0>>]} {
+func.func @step(%x: tensor<192xf32>, %y: tensor<256xf32>, %z: tensor<128xf32>) {
+  %a = arith.negf %y : tensor<256xf32>
+  %b = arith.negf %x : tensor<192xf32>
+  %c = arith.negf %a : tensor<256xf32>
+  %d = arith.negf %b : tensor<192xf32>
+  %e = arith.negf %b : tensor<192xf32>
+  return
+}
+}

@@ -62,8 +62,8 @@ module {
     %x = onnx.node "Gather"(%e, %ids) {axis = 0 : i64} opset 18 node "embedding" : (tensor<16x8xf32>, tensor<3x4xi64>) -> tensor<3x4x8xf32>
     %s = arith.constant dense<[3, 4, 2, 4]> : tensor<4xi64>
     %q = onnx.node "Reshape"(%x, %s) {} opset 18 node "heads" : (tensor<3x4x8xf32>, tensor<4xi64>) -> tensor<3x4x2x4xf32>
-    // expected-error @below {{expected plain or causal attention of a sequence to itself along 'context', got Attention node 'attention': it has a prefix}}
-    %a:2 = onnx.node "Attention"(%q, %q, %q, %none, %none) {causal = 1 : i64, prefix = 2 : i64, rows_first = array<i64: 1, 1, 1, 1>, scale = 0.5 : f32} domain "zero" opset 1 node "attention" : (tensor<3x4x2x4xf32>, tensor<3x4x2x4xf32>, tensor<3x4x2x4xf32>, none, none) -> (tensor<3x4x2x4xf32>, tensor<3x2x4xf32>)
+    // expected-error @below {{expected plain or causal attention of a sequence to itself along 'context', got Attention node 'attention': it has a prefix and shows keys behind a query}}
+    %a:2 = onnx.node "Attention"(%q, %q, %q, %none, %none) {causal = 1 : i64, offset = 1 : i64, prefix = 2 : i64, rows_first = array<i64: 1, 1, 1, 1>, scale = 0.5 : f32, window = 3 : i64} domain "zero" opset 1 node "attention" : (tensor<3x4x2x4xf32>, tensor<3x4x2x4xf32>, tensor<3x4x2x4xf32>, none, none) -> (tensor<3x4x2x4xf32>, tensor<3x2x4xf32>)
     return %a#0 : tensor<3x4x2x4xf32>
   }
 }

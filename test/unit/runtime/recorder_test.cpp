@@ -3,6 +3,7 @@
 #include "allocations.h"
 #include "runtime/execute/recorder.h"
 #include "trial.h"
+#include "zero_rt/shapes.h"
 
 #include <algorithm>
 #include <malloc.h>
@@ -19,6 +20,17 @@ std::vector<zero_rt_command_info> commandsOf(const Trial &trial) {
   for (size_t i = 0; i < commands.size(); ++i)
     EXPECT_OK(zero_rt_executable_command(trial.executable, i, &commands[i]));
   return commands;
+}
+
+TEST(RecordedShapes, HaveTheirCommands) {
+  Trial trial((TinyProgram(1, 3)));
+  zero_rt_shape_info shape;
+  EXPECT_OK(zero_rt_executable_shape(trial.executable, 0, &shape));
+  EXPECT_EQ(shape.first_command, 0u);
+  EXPECT_EQ(shape.commands, commandsOf(trial).size());
+  EXPECT_NE(std::string(shape.name).find('='), std::string::npos);
+  EXPECT_FAILS(zero_rt_executable_shape(trial.executable, 1, &shape), ZERO_RT_NOT_FOUND,
+               "no shape of index 1");
 }
 
 zero_rt_recording recordingOf(const Trial &trial, int rank) {

@@ -11,7 +11,9 @@ def PackArena : Pass<"zero-pack-arena", "::mlir::ModuleOp"> {
     There is one arena for each tier that the step uses. Lifetimes are positions in the step;
     lib/Planning computes the offsets. Writes `zero.offsets` on ops, arguments and state
     symbols, and `zero.certificate` on the module: for each tier the peak in bytes, the lower
-    bound, whether the peak is minimal, the bytes by role, and the op at the peak.
+    bound, whether the peak is minimal, the bytes by role, and the op at the peak. On the module of
+    another shape of the inputs, `zero.first_arenas` are the arenas of the first shape: the search
+    for a smaller arena ends at their sizes.
   }];
   let dependentDialects = ["::zero::ZeroDialect"];
 }
