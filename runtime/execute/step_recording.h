@@ -8,14 +8,17 @@
 
 namespace zero::rt {
 
-/// Looks at the clock before and behind each command of a rank, until its recorder is full. A ///
-device that has a clock notes when it comes to a command and when it is done. Without one, this ///
-waits until a command is through before the next begins, but for those of lanes that have ///
-threads. Only training steps are recorded. Programs for several shapes have a recording each, and
-/// share the recorder. class StepRecording : public StepObserver { public: /// What it refers to
-must outlive it. `commands`: of the rank's thread in a step, at most. /// `firstCommand`: the index
-of the program's first command among those of all shapes. StepRecording(Recorder &recorder, Queue
-&queue, const Communicator &communicator, uint64_t commands, uint32_t firstCommand);
+/// Looks at the clock before and behind each command of a rank, until its recorder is full. A
+/// device that has a clock notes when it comes to a command and when it is done. Without one, this
+/// waits until a command is through before the next begins, but for those of lanes that have
+/// threads. Only training steps are recorded. Programs for several shapes have a recording each,
+/// and share the recorder.
+class StepRecording : public StepObserver {
+public:
+  /// What it refers to must outlive it. `commands`: of the rank's thread in a step, at most.
+  /// `firstCommand`: the index of the program's first command among those of all shapes.
+  StepRecording(Recorder &recorder, Queue &queue, const Communicator &communicator,
+                uint64_t commands, uint32_t firstCommand);
 
   bool begin(uint64_t step, Mode mode) override;
   Status beforeCommand(const CommandRun &run) override;
