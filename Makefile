@@ -13,7 +13,7 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros
 export CCACHE_PCH_EXTSUM := 1
 TOOLS := zero-opt zero-translate zeroc zero-run zero-sim zero-check
 
-.PHONY: help setup configure build run test test-full bench bench-peers wheel wheel-test gpu-bundle docs \
+.PHONY: help setup configure build run test test-full bench bench-peers arm64 arm64-test-programs wheel wheel-test gpu-bundle docs \
   docs-setup format check-format clean
 help:
 	@echo "make run      install what is missing, build, and train a GPT-2 under ZeRO 0 to 3"
@@ -21,6 +21,7 @@ help:
 	@echo "make test-full  the same with every combination of stage, precision and the rest"
 	@echo "make bench    step and compile times"
 	@echo "make bench-peers  the same beside its peers, which are installed (8 GiB)"
+	@echo "make arm64    cross-compile the runtime for 64-bit ARM: $(BUILD)/arm64/install"
 	@echo "make wheel    build the Python package with all it needs: $(BUILD)/wheel/dist"
 	@echo "make gpu-bundle  make $(BUILD)/gpu-bundle, which tests and measures a machine with a GPU"
 	@echo "make wheel-test  test it in a system that has nothing else (root)"
@@ -48,10 +49,10 @@ run: configure
 	@cmake --build $(BUILD) --parallel $(JOBS) --target $(TOOLS)
 	@scripts/run-demo.sh $(BUILD)
 
-test: build docs-setup
+test: build docs-setup arm64-test-programs
 	@scripts/test.sh $(BUILD)
 
-test-full: build docs-setup
+test-full: build docs-setup arm64-test-programs
 	@scripts/test.sh $(BUILD) full
 
 bench: configure
@@ -70,6 +71,20 @@ gpu-bundle: wheel
 
 wheel-test: gpu-bundle
 	@scripts/wheel-test.sh
+
+$(BUILD)/arm64/build.ninja: setup
+	@scripts/setup-arm64.sh
+	@test -f $@ || cmake --preset arm64 >/dev/null
+
+# Everything for a board, in one directory.
+arm64: $(BUILD)/arm64/build.ninja
+	@cmake --build $(BUILD)/arm64 --parallel $(JOBS)
+	@cmake --install $(BUILD)/arm64 --strip --prefix $(BUILD)/arm64/install >/dev/null
+	@ls -l $(BUILD)/arm64/install/bin $(BUILD)/arm64/install/lib | grep zero
+
+# What the tests run under emulation.
+arm64-test-programs: $(BUILD)/arm64/build.ninja
+	@cmake --build $(BUILD)/arm64 --parallel $(JOBS) --target zero-run zero_mini
 
 docs-setup:
 	@scripts/site/setup.sh

@@ -21,9 +21,9 @@ if(NOT ZERO_CAN_BUNDLE)
   return()
 endif()
 
-# Kernels are compiled for the processor of the host and for NVIDIA's GPUs.
+# Kernels are compiled for the processor of the host, for 64-bit ARM and for NVIDIA's GPUs.
 set(others ${LLVM_TARGETS_TO_BUILD})
-list(REMOVE_ITEM others ${LLVM_NATIVE_ARCH} NVPTX)
+list(REMOVE_ITEM others ${LLVM_NATIVE_ARCH} AArch64 NVPTX)
 set(ZERO_OTHER_TARGETS)
 foreach(target ${others})
   foreach(part Target TargetInfo TargetMC AsmPrinter AsmParser Disassembler)

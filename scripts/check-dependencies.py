@@ -111,7 +111,7 @@ RULES = {
     # Messages between processes. <mpi.h> is included by the plugins only.
     "runtime/comm/mpi": [*COMM, "runtime/comm/link.h", "runtime/support"],
     "runtime/device": [RT_API, "runtime/support", "runtime/format"],
-    "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl"],
+    "runtime/device/cpu": [DEVICE, RT_API, "runtime/support", "runtime/format", "dnnl", "Eigen"],
     # Both devices normalize and check matrix products with the same code.
     "runtime/device/cuda": [DEVICE, RT_API, "runtime/support", "runtime/format",
                             "runtime/device/cpu/matmul_plan.h",
@@ -192,6 +192,8 @@ def target_of(include):
         return "protobuf"
     if parts[0] == "oneapi":
         return "dnnl"
+    if parts[0] == "Eigen":
+        return "Eigen"
     if parts[0] in ("sys", "linux", "arpa", "net", "netinet"):
         return None
     return include

@@ -11,6 +11,7 @@ packages=(
   clang-22 lld-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev libzstd-dev
   libprotobuf-dev protobuf-compiler libdnnl-dev libgtest-dev liburing-dev libsodium-dev zlib1g-dev libflatbuffers-dev flatbuffers-compiler
+  libeigen3-dev qemu-user
   pkg-config libopenmpi-dev openmpi-bin libmpich-dev mpich slurmd slurmctld slurm-client munge iproute2
 )
 

@@ -118,6 +118,15 @@ if shutil.which("clang-tidy-22") or shutil.which("clang-tidy"):
 # With AVX-512, products of oneDNN need workspace, and oneDNN computes the convolutions.
 if "avx512vl" in Path("/proc/cpuinfo").read_text():
     config.available_features.add("avx512")
+# The runtime for 64-bit ARM, under emulation: make arm64-test-programs.
+arm, emulator = os.path.join(build, "arm64"), shutil.which("qemu-aarch64")
+if emulator and all(os.path.exists(os.path.join(arm, file)) for file in ("bin/zero-run", "lib/libzero_mini.a")):
+    config.available_features.add("arm64")
+    emulator += " -L " + os.path.join(source, ".deps", "arm64")
+    config.substitutions.append(("%arm_run", f"{emulator} {arm}/bin/zero-run"))
+    config.substitutions.append(("%arm_emulator", emulator))
+    config.substitutions.append(("%arm_toolchain", os.path.join(source, "cmake/toolchains/aarch64.cmake")))
+    config.substitutions.append(("%arm_build", arm))
 # The wheel, in a system of its own: make wheel-test.
 if os.geteuid() == 0 and os.path.exists(os.path.join(build, "wheel", "index")):
     config.available_features.add("wheel")

@@ -156,8 +156,8 @@ def Zero_LibraryAttr : Zero_Attr<"Library", "library"> {
 def Zero_CpuAttr : Zero_Attr<"Cpu", "cpu"> {
   let summary = "A processor that kernels are compiled for";
   let description = [{
-    `level` is a level of the x86-64 psABI. `features` are further features that kernels use, as
-    names of LLVM separated by spaces. All processors that have both run the same code.
+    `level` is a level of the x86-64 psABI, or aarch64. `features` are further features of kernels,
+    as names of LLVM separated by spaces. All processors that have both run the same code.
 
     ```mlir
     #zero.cpu<level = "x86-64-v4", features = "avx512bf16">

@@ -2,8 +2,9 @@
 
 #include "runtime/execute/progress.h"
 
+#include "runtime/support/core.h"
+
 #include <algorithm>
-#include <immintrin.h>
 
 namespace zero::rt {
 
@@ -37,7 +38,7 @@ Progress::Outcome Progress::awaitAny(size_t waiter, std::span<const Threshold> t
       return Stopped;
     if (isAnyReached(thresholds))
       return Reached;
-    _mm_pause();
+    pauseCore();
   }
   return sleep(waiter, thresholds, /*untilStop=*/true, patience);
 }

@@ -106,10 +106,8 @@ static std::string checkContents(std::span<const uint8_t> file, const Header &he
       return "a section lies outside the file";
   if (header.isa[sizeof(header.isa) - 1] != '\0')
     return "the list of CPU features is not terminated";
-  if (std::string feature = missingFeature(header.isa); !feature.empty())
-    return format("its code needs the CPU feature '%s', which this machine does not have; "
-                  "compile the model here, or with --target-cpu for this processor",
-                  escape(feature).c_str());
+  if (std::string reason = whyIsaDiffers(header.isa); !reason.empty())
+    return reason;
   auto tables = file.subspan(header.program.offset, header.program.size);
   if (tables.size() > INT32_MAX ||
       !executable.program.ParseFromArray(tables.data(), static_cast<int>(tables.size())))

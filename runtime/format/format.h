@@ -80,6 +80,10 @@ std::string hostIsa();
 /// have; empty when it has all.
 std::string missingFeature(std::string_view isa);
 
+/// Why code that needs the features `isa` cannot run here, and what to do; empty if it can. A list
+/// that begins with the word `aarch64` is for that architecture, any other for x86-64.
+std::string whyIsaDiffers(std::string_view isa);
+
 } // namespace zero::rt
 
 #endif // RUNTIME_FORMAT_FORMAT_H

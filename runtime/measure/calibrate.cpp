@@ -102,10 +102,14 @@ static Status measureLatency(Probe &probe, bool gathers, double &rate) {
 //===----------------------------------------------------------------------===//
 
 static const char *isaName() {
+#if defined(__aarch64__)
+  return "aarch64";
+#else
   return __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
          : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
          : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
                                                : "x86-64";
+#endif
 }
 
 static void describe(const TeamOptions &options, proto::Machine &machine) {

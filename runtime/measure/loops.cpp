@@ -2,6 +2,8 @@
 
 #include "runtime/measure/loops.h"
 
+#include "runtime/support/vector_targets.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,9 +14,9 @@ enum class Level { Plain, Avx2, Avx512 };
 } // namespace
 
 static Level levelOfThisMachine() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
+  if (ZERO_RT_HAS("avx512f") && ZERO_RT_HAS("fma"))
     return Level::Avx512;
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx2 = ZERO_RT_HAS("avx2") && ZERO_RT_HAS("fma");
   return avx2 ? Level::Avx2 : Level::Plain;
 }
 
@@ -67,12 +69,12 @@ static constexpr size_t kRow = 512;
   static void name##Plain(float *result, const float *operand, size_t count) {                     \
     run##name(result, operand, count);                                                             \
   }                                                                                                \
-  [[gnu::target("avx2,fma")]] static void name##Avx2(float *result, const float *operand,          \
-                                                     size_t count) {                               \
+  ZERO_RT_TARGET("avx2,fma")                                                                       \
+  static void name##Avx2(float *result, const float *operand, size_t count) {                      \
     run##name(result, operand, count);                                                             \
   }                                                                                                \
-  [[gnu::target("avx512f,fma")]] static void name##Avx512(float *result, const float *operand,     \
-                                                          size_t count) {                          \
+  ZERO_RT_TARGET("avx512f,fma")                                                                    \
+  static void name##Avx512(float *result, const float *operand, size_t count) {                    \
     run##name(result, operand, count);                                                             \
   }                                                                                                \
   static auto name##OfThisMachine() {                                                              \

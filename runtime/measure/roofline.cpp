@@ -4,12 +4,15 @@
 
 #include "runtime/device/cpu/arena.h"
 #include "runtime/device/cpu/openmp.h"
+#include "runtime/support/vector_targets.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#if defined(__x86_64__)
 #include <immintrin.h>
+#endif
 
 namespace zero::rt {
 
@@ -38,18 +41,19 @@ template <int Lanes>
   return x[0][0];
 }
 
-[[gnu::target("avx512f,fma")]] static float chainsAvx512(const float *begin) {
+ZERO_RT_TARGET("avx512f,fma") static float chainsAvx512(const float *begin) {
   return runChains<16>(begin);
 }
 
-[[gnu::target("avx2,fma")]] static float chainsAvx2(const float *begin) {
+ZERO_RT_TARGET("avx2,fma") static float chainsAvx2(const float *begin) {
   return runChains<8>(begin);
 }
 
 static float chainsPlain(const float *begin) { return runChains<4>(begin); }
 
+#if defined(__x86_64__)
 /// The same with two products of bf16 for each sum. `begin` has the bits of all operands.
-[[gnu::target("avx512f,avx512bf16")]] static float chainsOfHalves(const float *begin) {
+ZERO_RT_TARGET("avx512f,avx512bf16") static float chainsOfHalves(const float *begin) {
   __m512 sums[kChains];
   for (int chain = 0; chain < kChains; ++chain)
     sums[chain] = _mm512_set1_ps(begin[chain]);
@@ -61,6 +65,7 @@ static float chainsPlain(const float *begin) { return runChains<4>(begin); }
     sums[0] = _mm512_add_ps(sums[0], sums[chain]);
   return _mm512_cvtss_f32(sums[0]);
 }
+#endif
 
 namespace {
 struct Chains {
@@ -70,9 +75,9 @@ struct Chains {
 } // namespace
 
 static Chains chainsOfThisMachine() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma"))
+  if (ZERO_RT_HAS("avx512f") && ZERO_RT_HAS("fma"))
     return {chainsAvx512, 16};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+  if (ZERO_RT_HAS("avx2") && ZERO_RT_HAS("fma"))
     return {chainsAvx2, 8};
   return {chainsPlain, 4};
 }
@@ -87,13 +92,13 @@ static Chains chainsOfThisMachine() {
     a[i] = b[i] + 0.5f * c[i];
 }
 
-[[gnu::target("avx512f,fma")]] static void triadAvx512(float *a, const float *b, const float *c,
-                                                       size_t count) {
+ZERO_RT_TARGET("avx512f,fma")
+static void triadAvx512(float *a, const float *b, const float *c, size_t count) {
   runTriad(a, b, c, count);
 }
 
-[[gnu::target("avx2,fma")]] static void triadAvx2(float *a, const float *b, const float *c,
-                                                  size_t count) {
+ZERO_RT_TARGET("avx2,fma")
+static void triadAvx2(float *a, const float *b, const float *c, size_t count) {
   runTriad(a, b, c, count);
 }
 
@@ -187,12 +192,15 @@ double Roofline::flops(double seconds) {
 }
 
 double Roofline::halfFlops(double seconds) {
-  if (!__builtin_cpu_supports("avx512bf16"))
-    return 0;
-  return measure(seconds, [](float *own, uint64_t) {
-    own[0] = chainsOfHalves(own) > 0 ? 1.0f : 0.5f; // used, so that it is computed
-    return 2.0 * kTurns * kChains * 32;
-  });
+#if defined(__x86_64__)
+  if (ZERO_RT_HAS("avx512bf16"))
+    return measure(seconds, [](float *own, uint64_t) {
+      own[0] = chainsOfHalves(own) > 0 ? 1.0f : 0.5f; // used, so that it is computed
+      return 2.0 * kTurns * kChains * 32;
+    });
+#endif
+  (void)seconds;
+  return 0;
 }
 
 double Roofline::triadBandwidth(double seconds) {

@@ -2,6 +2,8 @@
 
 #include "runtime/support/finite.h"
 
+#include "runtime/support/vector_targets.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -29,12 +31,12 @@ template <typename Bits>
 
 // For the vectors that the processor has: the loop is limited by them where values are in its
 // caches.
-[[gnu::target_clones("avx512f", "avx2", "default")]] static bool
-hasAny32(const char *values, uint64_t count, uint32_t exponent) {
+ZERO_RT_TARGET_CLONES("avx512f", "avx2", "default")
+static bool hasAny32(const char *values, uint64_t count, uint32_t exponent) {
   return hasAny(values, count, exponent);
 }
-[[gnu::target_clones("avx512bw", "avx2", "default")]] static bool
-hasAny16(const char *values, uint64_t count, uint16_t exponent) {
+ZERO_RT_TARGET_CLONES("avx512bw", "avx2", "default")
+static bool hasAny16(const char *values, uint64_t count, uint16_t exponent) {
   return hasAny(values, count, exponent);
 }
 static bool hasAny64(const char *values, uint64_t count, uint64_t exponent) {

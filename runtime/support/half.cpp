@@ -1,12 +1,14 @@
 //===- half.cpp - 16-bit floats to and from f32, in vectors ---------------===//
 //
 // The loops are written on vectors of 16, which a compiler splits to what the machine
-// has, and compiled for three of them: optimising a plain loop is left to chance, and
+// has, and on x86-64 compiled for three of them: optimising a plain loop is left to chance, and
 // these run at the speed of memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/support/half.h"
+
+#include "runtime/support/vector_targets.h"
 
 #include <cstring>
 
@@ -96,13 +98,13 @@ template <typename Convert>
 
 using Loop = void (*)(Conversion way, const char *source, char *destination, size_t count);
 
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] static void
-runAvx512(Conversion way, const char *source, char *destination, size_t count) {
+ZERO_RT_TARGET("avx512f,avx512bw,avx512vl,avx512dq")
+static void runAvx512(Conversion way, const char *source, char *destination, size_t count) {
   run(way, source, destination, count);
 }
 
-[[gnu::target("avx2,f16c")]] static void runAvx2(Conversion way, const char *source,
-                                                 char *destination, size_t count) {
+ZERO_RT_TARGET("avx2,f16c")
+static void runAvx2(Conversion way, const char *source, char *destination, size_t count) {
   run(way, source, destination, count);
 }
 
@@ -111,10 +113,10 @@ static void runPlain(Conversion way, const char *source, char *destination, size
 }
 
 static Loop loopOfThisMachine() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+  if (ZERO_RT_HAS("avx512f") && ZERO_RT_HAS("avx512bw") && ZERO_RT_HAS("avx512vl") &&
+      ZERO_RT_HAS("avx512dq"))
     return runAvx512;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") ? runAvx2 : runPlain;
+  return ZERO_RT_HAS("avx2") && ZERO_RT_HAS("f16c") ? runAvx2 : runPlain;
 }
 
 static void convert(Conversion way, const void *source, void *destination, size_t count) {

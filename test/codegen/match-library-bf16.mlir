@@ -5,7 +5,7 @@
 // RUN: not zero-opt %s --zero-match-library=target-cpu=i486 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not zero-opt %s --zero-match-library=target-cpu=nehalem 2>&1 | FileCheck %s --check-prefix=OLD
 
-// UNKNOWN: error: target-cpu: expected native, a level such as x86-64-v3, or a processor such as znver4, got 'i486'
+// UNKNOWN: error: target-cpu: expected native, a level such as x86-64-v3, aarch64[:fp16,bf16,dotprod,i8mm,sve], or a processor such as znver4 or cortex-a76, got 'i486'
 // OLD: error: target-cpu: expected a processor with the features of x86-64-v3, got 'nehalem'
 
 // BF16: zero.target_cpu = #zero.cpu<level = "x86-64-v4", features = "avx512bf16">

@@ -34,6 +34,11 @@ def read_section(path, number):
     return data[offset:offset + size]
 
 
+def features_of(path):
+    """The features of a processor that the code of an executable needs."""
+    return Path(path).read_bytes()[SECTIONS.size + 16:][:2048].split(b"\0")[0].decode()
+
+
 def read_executable(path):
     """The tables and the code of the executable at `path`."""
     data = Path(path).read_bytes()

@@ -60,6 +60,8 @@ def read_trace(path):
 class Graph:
     """A graph of test/data with its ground truth and its batch as .npy files."""
 
+    runner = ("zero-run",)  # the command that runs executables
+
     def __init__(self, data, name, work):
         self.name = name
         self.folder = Path(data) / name
@@ -114,7 +116,7 @@ class Graph:
         them until the update), report."""
         log, weights = self.work / "log.jsonl", self.work / "weights.safetensors"
         gradients, report = self.work / "gradients.safetensors", self.work / "report.json"
-        run_tool("zero-run", executable, self.data_flag, f"--steps={steps}", "--quiet",
+        run_tool(*self.runner, executable, self.data_flag, f"--steps={steps}", "--quiet",
                  f"--log={log}", f"--save={weights}", f"--report-json={report}", *flags,
                  *([f"--dump-gradients={gradients}"] if has_gradients else []))
         losses = [json.loads(line)["loss"] for line in log.read_text().splitlines()]

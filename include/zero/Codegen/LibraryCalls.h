@@ -9,10 +9,16 @@
 
 namespace zero {
 
-/// Bytes of workspace that the library of the runtime needs for `call` with up to `threads` threads
-/// per rank: those that it asks for on this machine, or, if `isPortable`, a bound for all
-/// processors. Fails with the reason if the library does not have the call.
-llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, unsigned threads);
+/// The processors that the workspace of a library call has to suffice for.
+enum class LibraryCpus {
+  Host,   ///< this machine: what the library asks for here
+  AllX86, ///< a bound for all x86-64 processors
+  AllArm, ///< all 64-bit ARM processors, whose runtime has another library
+};
+
+/// Bytes of workspace that the library of the runtime needs on `cpus` for `call` with up to
+/// `threads` threads per rank. Fails with the reason if the library does not have the call.
+llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, LibraryCpus cpus, unsigned threads);
 
 /// Bytes of workspace of `call` on a GPU: for a matrix product those within which cuBLASLt chooses
 /// its algorithm when the program is loaded. Fails with the reason if the runtime would refuse to

@@ -51,7 +51,8 @@ def MatchLibrary : Pass<"zero-match-library", "::mlir::ModuleOp"> {
                  Option<"device", "device", "::zero::Device", "::zero::Device::Cpu",
                         "cpu or cuda">,
                  Option<"targetCpu", "target-cpu", "std::string", "\"native\"",
-                        "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
+                        "native, a level of the x86-64 psABI, aarch64[:FEATURE,...], or a processor "
+                        "that LLVM knows">];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::arith::ArithDialect"];
 }
@@ -64,7 +65,8 @@ def CloneHostKernels : Pass<"zero-clone-host-kernels", "::mlir::ModuleOp"> {
     the kernels that no launch names. The module records the CPU in `zero.target_cpu`.
   }];
   let options = [Option<"targetCpu", "target-cpu", "std::string", "\"native\"",
-                        "native, a level of the x86-64 psABI, or a processor that LLVM knows">];
+                        "native, a level of the x86-64 psABI, aarch64[:FEATURE,...], or a processor "
+                        "that LLVM knows">];
 }
 
 def WidenSums : Pass<"zero-widen-sums", "::mlir::func::FuncOp"> {

@@ -21,8 +21,9 @@ inline constexpr llvm::StringLiteral kNativeCpu = "native";
 /// otherwise "".
 std::string checkTargetCpu(llvm::StringRef name);
 
-/// The target for the processor that LLVM or GCC call `name`, for a level of the x86-64 psABI, or
-/// for this machine if it is "native". Fails with a message if LLVM does not know the name.
+/// The target for the processor that LLVM or GCC call `name`, for a level of the x86-64 psABI, for
+/// `aarch64[:FEATURE,...]`, or for this machine if it is "native". Fails with a message if LLVM
+/// does not know the name.
 llvm::Expected<CpuAttr> findTargetCpu(mlir::MLIRContext *context, llvm::StringRef name);
 
 /// The target for this machine.
@@ -31,8 +32,19 @@ CpuAttr hostCpu(mlir::MLIRContext *context);
 /// The target of `module`; this machine if it names none.
 CpuAttr targetCpuOf(mlir::ModuleOp module);
 
-/// The processor features that code for `cpu` may use, as names of LLVM separated by spaces.
+/// Whether `cpu` is a 64-bit ARM processor.
+bool isArm(CpuAttr cpu);
+
+/// The processor features that code for `cpu` may use, as names of LLVM separated by spaces. On
+/// ARM, the first word is `aarch64`.
 std::string isaOf(CpuAttr cpu);
+
+/// What LLVM generates code for, in its own words.
+struct CodeMachine {
+  std::string triple, cpu, features;
+};
+
+CodeMachine codeMachineOf(CpuAttr cpu);
 
 } // namespace zero
 

@@ -13,7 +13,20 @@ namespace zero {
 /// before).
 static constexpr uint64_t kGpuMatmulWorkspace = 32 << 20;
 
-llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, unsigned threads) {
+static std::string askLibrary(const rt::proto::Kernel &kernel, LibraryCpus cpus, uint64_t &bytes,
+                              int threads) {
+  switch (cpus) {
+  case LibraryCpus::Host:
+    return rt::zero_rt_library_workspace(kernel, bytes, threads);
+  case LibraryCpus::AllX86:
+    return rt::zero_rt_portable_workspace(kernel, bytes, threads);
+  case LibraryCpus::AllArm:
+    return rt::zero_rt_arm_workspace(kernel, bytes, threads);
+  }
+  llvm_unreachable("unknown processors");
+}
+
+llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, LibraryCpus cpus, unsigned threads) {
   rt::proto::Kernel kernel;
   describeCall(call, kernel);
   uint64_t most = 0;
@@ -21,8 +34,7 @@ llvm::Expected<uint64_t> libraryWorkspace(LibraryAttr call, bool isPortable, uns
   // Fewer threads may need more: oneDNN cuts a sum into parts where their number allows it.
   for (unsigned count = 1; count <= threads; ++count) {
     uint64_t bytes = 0;
-    error = isPortable ? rt::zero_rt_portable_workspace(kernel, bytes, int(count))
-                       : rt::zero_rt_library_workspace(kernel, bytes, int(count));
+    error = askLibrary(kernel, cpus, bytes, int(count));
     most = std::max(most, bytes);
   }
   if (!error.empty())

@@ -58,9 +58,10 @@ static ArrayAttr storedTypes(MLIRContext *context, ArrayRef<Type> types) {
 namespace {
 /// What the calls are for.
 struct CallTarget {
-  CpuAttr cpu;             ///< null for a GPU
-  unsigned threads = 1;    ///< of a rank
-  bool isPortable = false; ///< a named CPU: the plan does not depend on this machine
+  CpuAttr cpu;          ///< null for a GPU
+  unsigned threads = 1; ///< of a rank
+  /// For a named CPU, the plan does not depend on this machine.
+  LibraryCpus cpus = LibraryCpus::Host;
 
   bool isGpu() const { return !cpu; }
 };
@@ -69,8 +70,7 @@ struct CallTarget {
 /// Makes `kernel` the library call that `call` describes, if the library has it.
 static llvm::Error setCall(func::FuncOp kernel, LibraryAttr call, const CallTarget &target) {
   llvm::Expected<uint64_t> workspace =
-      target.isGpu() ? gpuWorkspace(call)
-                     : libraryWorkspace(call, target.isPortable, target.threads);
+      target.isGpu() ? gpuWorkspace(call) : libraryWorkspace(call, target.cpus, target.threads);
   if (!workspace)
     return workspace.takeError();
   Builder builder(kernel.getContext());
@@ -181,7 +181,8 @@ struct MatchLibrary : zero::impl::MatchLibraryBase<MatchLibrary> {
     if (!cpu)
       return module.emitError() << "target-cpu: " << llvm::toString(cpu.takeError());
     target.cpu = *cpu;
-    target.isPortable = targetCpu != kNativeCpu;
+    if (targetCpu != kNativeCpu)
+      target.cpus = isArm(*cpu) ? LibraryCpus::AllArm : LibraryCpus::AllX86;
     module->setAttr(kTargetCpuAttr, *cpu);
     module->setAttr(kThreadsAttr, builder.getI64IntegerAttr(threads));
     return success();

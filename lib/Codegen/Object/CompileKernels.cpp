@@ -39,11 +39,12 @@ FailureOr<CompiledKernels> compileKernels(ArrayRef<ModuleOp> modules,
   ModuleOp module = modules.front();
   loadDialects(module.getContext());
   CompiledKernels compiled;
-  const std::string level = targetCpuOf(module).getLevel().str();
+  const CodeMachine machine = codeMachineOf(targetCpuOf(module));
+  const std::string name = machine.cpu + machine.features;
   auto takes = [](func::FuncOp kernel) {
     return isHostKernel(kernel) || !kernel->getParentOp()->hasAttr(kDeviceAttr);
   };
-  const CodeTarget cpu = {level,     takes, formOf, lower, [&] { return cpuMachine(level); },
+  const CodeTarget cpu = {name,      takes, formOf, lower, [&] { return cpuMachine(machine); },
                           emitObject};
   std::vector<CodeUnit> units =
       splitKernels(modules, cpu, [&](func::FuncOp kernel, StringRef code) {

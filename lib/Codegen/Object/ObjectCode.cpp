@@ -2,6 +2,7 @@
 
 #include "ObjectCode.h"
 
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Config/llvm-config.h"
@@ -12,9 +13,9 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 
 #include <mutex>
 
@@ -22,23 +23,30 @@ using namespace llvm;
 
 namespace zero {
 
-Expected<std::unique_ptr<TargetMachine>> cpuMachine(StringRef level) {
+static void initializeTargets() {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+}
+
+Expected<std::unique_ptr<TargetMachine>> cpuMachine(const CodeMachine &wanted) {
   static std::once_flag once;
-  std::call_once(once, [] {
-    InitializeNativeTarget();
-    InitializeNativeTargetAsmPrinter();
-  });
-  Triple triple(sys::getProcessTriple());
+  std::call_once(once, initializeTargets);
+  Triple triple(wanted.triple);
   std::string error;
   const Target *target = TargetRegistry::lookupTarget(triple, error);
   if (!target)
-    return createStringError("no code generation for this machine: " + error);
+    return createStringError("no code generation for " + triple.getArchName() + ": " + error);
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, level, "", options, Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, wanted.cpu, wanted.features, options, Reloc::PIC_,
+                                  std::nullopt, CodeGenOptLevel::Aggressive));
   if (!machine)
-    return createStringError("no code generation for " + level);
+    return createStringError("no code generation for " + wanted.cpu);
   return machine;
 }
 
@@ -53,6 +61,18 @@ struct KeepInnermostLoops : PassInfoMixin<KeepInnermostLoops> {
                         LPMUpdater &) {
     if (loop.isInnermost() && analyses.SE.getSmallConstantTripCount(&loop) > kMostUnrolled)
       loop.setLoopAlreadyUnrolled();
+    return PreservedAnalyses::all();
+  }
+};
+
+/// Keeps loops that carry floats in vectors of a fixed length: lanes of a scalable vector would add
+/// in an order that depends on the processor, and all processors with a feature compute the same.
+struct FixOrderOfSums : PassInfoMixin<FixOrderOfSums> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    for (Loop *loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
+      if (any_of(loop->getHeader()->phis(),
+                 [](PHINode &phi) { return phi.getType()->isFPOrFPVectorTy(); }))
+        addStringMetadataToLoop(loop, "llvm.loop.vectorize.scalable.enable", 0);
     return PreservedAnalyses::all();
   }
 };
@@ -72,6 +92,9 @@ static void runPasses(Module &module, TargetMachine &machine, bool withSlp) {
   if (!isGpu)
     builder.registerLateLoopOptimizationsEPCallback(
         [](LoopPassManager &passes, OptimizationLevel) { passes.addPass(KeepInnermostLoops()); });
+  if (machine.getTargetTriple().isAArch64())
+    builder.registerVectorizerStartEPCallback(
+        [](FunctionPassManager &passes, OptimizationLevel) { passes.addPass(FixOrderOfSums()); });
   // Loops may become memset and memcpy, which every process has; nothing else. On a GPU they would
   // become loops again, over bytes.
   TargetLibraryInfoImpl library(machine.getTargetTriple());

@@ -3,6 +3,8 @@
 #ifndef LIB_CODEGEN_OBJECT_OBJECTCODE_H
 #define LIB_CODEGEN_OBJECT_OBJECTCODE_H
 
+#include "zero/Codegen/TargetCpu.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -15,9 +17,9 @@ class TargetMachine;
 
 namespace zero {
 
-/// Code generation for a level of the x86-64 psABI, without contraction of floating-point
-/// operations. Fails if LLVM was built without this target.
-llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpuMachine(llvm::StringRef level);
+/// Code generation for `wanted`, without contraction of floating-point operations. Fails if LLVM
+/// was built without this target.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> cpuMachine(const CodeMachine &wanted);
 
 /// Optimises `module` and writes an object. Fails when the code would call a function that a
 /// runtime need not have.

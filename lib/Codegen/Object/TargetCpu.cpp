@@ -1,16 +1,18 @@
 //===- TargetCpu.cpp - the processor that kernels are compiled for --------===//
 //
-// Native code is generated for a level of the x86-64 psABI instead of an exact processor. All
-// machines of that level get the same code, and a runtime can check the list of features. Features
-// beyond the level are those for which the library has other kernels.
+// Native code is generated for a level of the x86-64 psABI, or for ARMv8-A with chosen features,
+// instead of an exact processor. All machines of that level get the same code, and a runtime can
+// check the list of features. Features beyond the level are those for which the library has other
+// kernels, and on ARM those for which LLVM generates other code.
 //
 //===----------------------------------------------------------------------===//
 
 #include "zero/Codegen/TargetCpu.h"
 
+#include "ArmCores.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/Triple.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
@@ -35,7 +37,8 @@ static constexpr StringLiteral kFurtherFeatures = "avx512bf16";
 
 namespace {
 struct Choice {
-  StringRef level, features;
+  StringRef level;
+  std::string features;
 };
 } // namespace
 
@@ -55,6 +58,8 @@ static Choice choose(llvm::function_ref<bool(StringRef)> has) {
 }
 
 static Choice chooseFor(StringRef name) {
+  if (std::optional<std::string> features = armFeaturesOf(name))
+    return {kArm, *features};
   SmallVector<StringRef> features;
   llvm::X86::getFeaturesForCPU(name, features);
   llvm::StringMap<bool> has;
@@ -72,19 +77,29 @@ static CpuAttr toAttribute(MLIRContext *context, const Choice &choice) {
 }
 
 CpuAttr hostCpu(MLIRContext *context) {
-  if (llvm::Triple(llvm::sys::getProcessTriple()).getArch() != llvm::Triple::x86_64)
-    return toAttribute(context, {llvm::sys::getHostCPUName(), ""});
   const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  return toAttribute(context, choose([&](StringRef name) { return features.lookup(name); }));
+  auto has = [&](StringRef name) { return features.lookup(name); };
+  switch (llvm::Triple(llvm::sys::getProcessTriple()).getArch()) {
+  case llvm::Triple::x86_64:
+    return toAttribute(context, choose(has));
+  case llvm::Triple::aarch64:
+    return toAttribute(context, {kArm, chooseArmFeatures(has)});
+  default:
+    return toAttribute(context, {llvm::sys::getHostCPUName(), ""});
+  }
 }
 
 std::string checkTargetCpu(StringRef name) {
-  if (name == kNativeCpu)
+  if (name == kNativeCpu || armFeaturesOf(name))
     return "";
   SmallVector<StringRef> known;
   llvm::X86::fillValidCPUArchList(known, /*Only64Bit=*/true);
-  if (!llvm::is_contained(known, name))
-    return "native, a level such as x86-64-v3, or a processor such as znver4";
+  if (!llvm::is_contained(known, name)) {
+    std::string expected = expectedArm(name);
+    return !expected.empty() ? expected
+                             : "native, a level such as x86-64-v3, " + armForm() +
+                                   ", or a processor such as znver4 or cortex-a76";
+  }
   // Updates multiply and add with one rounding.
   const StringRef level = chooseFor(name).level;
   if (level == kBaseline || level == kLevels[0].name)
@@ -103,6 +118,8 @@ CpuAttr targetCpuOf(ModuleOp module) {
   return cpu ? cpu : hostCpu(module.getContext());
 }
 
+bool isArm(CpuAttr cpu) { return cpu.getLevel() == kArm; }
+
 std::string isaOf(CpuAttr cpu) {
   SmallVector<StringRef> features;
   const auto *level = llvm::find_if(
@@ -110,9 +127,34 @@ std::string isaOf(CpuAttr cpu) {
   if (level != std::end(kLevels))
     for (const Level &included : llvm::make_range(std::begin(kLevels), level + 1))
       features.push_back(included.features);
+  if (isArm(cpu))
+    features.append({kArm, kArmBaseline});
   if (cpu.getFeatures())
     features.push_back(cpu.getFeatures());
   return llvm::join(features, " ");
+}
+
+/// The triple of this process, if it is one of `arch`: objects then do not depend on the name of a
+/// triple.
+static llvm::Triple linuxTriple(llvm::Triple::ArchType arch) {
+  llvm::Triple host(llvm::sys::getProcessTriple());
+  return host.getArch() == arch
+             ? host
+             : llvm::Triple(llvm::Triple::getArchTypeName(arch), "unknown", "linux", "gnu");
+}
+
+CodeMachine codeMachineOf(CpuAttr cpu) {
+  const StringRef level = cpu.getLevel().getValue();
+  if (isArm(cpu)) {
+    SmallVector<StringRef> features{kArmBaseline};
+    if (cpu.getFeatures())
+      cpu.getFeatures().getValue().split(features, ' ');
+    return {linuxTriple(llvm::Triple::aarch64).str(), "generic", "+" + llvm::join(features, ",+")};
+  }
+  // The features beyond a level are those of the library.
+  const bool isX86 = level.starts_with(kBaseline);
+  return {isX86 ? linuxTriple(llvm::Triple::x86_64).str() : llvm::sys::getProcessTriple(),
+          level.str(), ""};
 }
 
 } // namespace zero

@@ -2,10 +2,11 @@
 
 #include "runtime/comm/host/rendezvous.h"
 
+#include "runtime/support/core.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <immintrin.h>
 #include <linux/futex.h>
 #include <new>
 #include <numeric>
@@ -95,7 +96,7 @@ Status Rendezvous::wait(const Barrier &barrier, const Call &call) {
   for (int look = 0; look < kLooks; ++look) {
     if (allArrived(barrier))
       return {};
-    _mm_pause();
+    pauseCore();
   }
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                            std::chrono::duration<double>(timeoutSeconds));

@@ -10,11 +10,13 @@ namespace zero::rt {
 
 std::vector<const AttentionCode *> attentionCodes() {
   std::vector<const AttentionCode *> codes{&attention_v1::kCode};
+#if defined(__x86_64__)
   if (!missingFeature("avx avx2 bmi bmi2 f16c fma lzcnt movbe").empty())
     return codes;
   codes.insert(codes.begin(), &attention_v3::kCode);
   if (missingFeature("avx512f avx512bw avx512cd avx512dq avx512vl").empty())
     codes.insert(codes.begin(), &attention_v4::kCode);
+#endif
   return codes;
 }
 
@@ -22,9 +24,11 @@ Status Attention::create(const proto::Kernel &kernel, int threads,
                          std::unique_ptr<Attention> &attention, const AttentionCode *code) {
   auto made = std::make_unique<Attention>();
   ZERO_RT_TRY(planAttention(kernel, made->plan));
+#if defined(__x86_64__)
   if (made->plan.isHalf())
     made->code = &attention_bf16::kCode;
   else
+#endif
     made->code = code ? code : attentionCodes().front();
   made->threads = int(std::min<int64_t>(threads, made->plan.tasks()));
   attention = std::move(made);

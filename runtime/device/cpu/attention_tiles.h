@@ -1,8 +1,9 @@
 //===- attention_tiles.h - one head of an attention, by tiles ---*- C++ -*-===//
 //
 // What attention.cpp and the vector code share. The vector code is one source that is
-// compiled for three kinds of x86; what it includes has no inline functions that a linker
-// could share with others: they could hold instructions that this CPU does not have.
+// compiled for three kinds of x86-64, or once for the target elsewhere; what it includes has no
+// inline functions that a linker could share with others: they could hold instructions that this
+// CPU does not have.
 //
 //===----------------------------------------------------------------------===//
 
@@ -135,7 +136,7 @@ namespace attention_v3 {
 extern const AttentionCode kCode; ///< x86-64-v3: AVX2 and FMA
 }
 namespace attention_v1 {
-extern const AttentionCode kCode; ///< x86-64: SSE2
+extern const AttentionCode kCode; ///< the base of the architecture: SSE2, NEON
 }
 
 } // namespace zero::rt

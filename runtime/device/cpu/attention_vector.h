@@ -23,6 +23,8 @@ inline constexpr int kLanes = 8, kStrip = 4;
 #else
 inline constexpr int kLanes = 4, kStrip = 4;
 #endif
+// Backward takes the keys of a strip from scores that are computed in whole vectors.
+static_assert(kStrip <= kLanes);
 inline constexpr int kPanelVectors = 2;
 inline constexpr int kPanel = kPanelVectors * kLanes;
 
@@ -58,7 +60,7 @@ inline void store(float *to, Floats value) { __builtin_memcpy(to, &value, sizeof
 
 /// a b + c, rounded once where the CPU can.
 inline Floats multiplyAdd(Floats a, Floats b, Floats c) {
-#if defined(__FMA__)
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_elementwise_fma(a, b, c);
 #else
   return a * b + c;

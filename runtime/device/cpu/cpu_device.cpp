@@ -6,10 +6,10 @@
 #include "runtime/device/cpu/library.h"
 #include "runtime/device/cpu/openmp.h"
 #include "runtime/device/cpu/spread.h"
+#include "runtime/support/core.h"
 
 #include <algorithm>
 #include <cstring>
-#include <xmmintrin.h>
 
 namespace zero::rt {
 
@@ -147,13 +147,11 @@ Status CpuDevice::prepare(const proto::Program &program, int wanted) {
   return {};
 }
 
-static void flushDenormals(void *) { _mm_setcsr(_mm_getcsr() | 0x8040); }
-
 void prepareTeam(int threads) {
   omp_set_num_threads(threads);
-  flushDenormals(nullptr);
+  flushDenormals();
   if (threads > 1) // each thread of the team has its own control register
-    runOnTeam(flushDenormals, nullptr, threads);
+    runOnTeam([](void *) { flushDenormals(); }, nullptr, threads);
 }
 
 Status CpuDevice::makeQueue(int, std::unique_ptr<Queue> &queue) {

@@ -3,8 +3,12 @@
 #include "runtime/device/cpu/library.h"
 
 #include "runtime/device/cpu/attention.h"
+#include "runtime/device/cpu/eigen_convolution.h"
+#include "runtime/device/cpu/eigen_matmul.h"
+#if ZERO_RT_ONEDNN
 #include "runtime/device/cpu/convolution.h"
 #include "runtime/device/cpu/matmul.h"
+#endif
 #include "runtime/device/cpu/mixed.h"
 #include "runtime/format/tables.h"
 
@@ -40,25 +44,43 @@ static Status readTypes(const proto::Kernel &kernel, StoredTypes &types) {
   return {};
 }
 
+ProductLibrary productLibrary() {
+  return ZERO_RT_ONEDNN ? ProductLibrary::OneDnn : ProductLibrary::Eigen;
+}
+
 Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
-                         std::unique_ptr<LibraryKernel> &made) {
+                         std::unique_ptr<LibraryKernel> &made, ProductLibrary library) {
   if (kernel.has_attention())
     return make<Attention>(made, kernel, threads);
   if (!kernel.has_matmul() && !kernel.has_convolution())
     return fail(ZERO_RT_BAD_FILE, "expected a matrix product, a convolution or an attention");
   if (isMixed(kernel) && !multipliesHalves(kernel))
-    return make<MixedKernel>(made, kernel, threads);
+    return make<MixedKernel>(made, kernel, threads, library);
   StoredTypes types;
   ZERO_RT_TRY(readTypes(kernel, types));
-  return kernel.has_matmul() ? make<Matmul>(made, kernel.matmul(), types, threads)
-                             : make<Convolution>(made, kernel.convolution(), types, threads);
+#if ZERO_RT_ONEDNN
+  if (library == ProductLibrary::OneDnn)
+    return kernel.has_matmul() ? make<Matmul>(made, kernel.matmul(), types, threads)
+                               : make<Convolution>(made, kernel.convolution(), types, threads);
+#endif
+  return kernel.has_matmul() ? make<EigenMatmul>(made, kernel.matmul(), types, threads)
+                             : make<EigenConvolution>(made, kernel.convolution(), types, threads);
+}
+
+static std::string workspaceOf(const proto::Kernel &kernel, uint64_t &bytes, int threads,
+                               ProductLibrary library) {
+  std::unique_ptr<LibraryKernel> made;
+  Status status = makeLibraryKernel(kernel, threads, made, library);
+  bytes = status.ok() ? made->getWorkspace() : 0;
+  return status.getMessage();
 }
 
 std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &bytes, int threads) {
-  std::unique_ptr<LibraryKernel> made;
-  Status status = makeLibraryKernel(kernel, threads, made);
-  bytes = status.ok() ? made->getWorkspace() : 0;
-  return status.getMessage();
+  return workspaceOf(kernel, bytes, threads, productLibrary());
+}
+
+std::string zero_rt_arm_workspace(const proto::Kernel &kernel, uint64_t &bytes, int threads) {
+  return workspaceOf(kernel, bytes, threads, ProductLibrary::Eigen);
 }
 
 } // namespace zero::rt

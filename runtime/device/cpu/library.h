@@ -1,8 +1,8 @@
 //===- library.h - library kernels ------------------------------*- C++ -*-===//
 //
-// A kernel of the executable that is described, not compiled: oneDNN computes it, or
-// the runtime's own code. Its scratch is asked of the library, planned by the compiler
-// and handed in with each call, so that a step allocates nothing.
+// A kernel of the executable that is described, not compiled: oneDNN or Eigen
+// computes it, or the runtime's own code. Its scratch is asked of the library, planned by the
+// compiler and handed in with each call, so that a step allocates nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,9 +41,15 @@ public:
   virtual Status makeCall(std::unique_ptr<LibraryCall> &call) const = 0;
 };
 
+/// What computes products and convolutions.
+enum class ProductLibrary { OneDnn, Eigen };
+/// oneDNN on x86-64; Eigen elsewhere, where oneDNN has only its reference implementation.
+ProductLibrary productLibrary();
+
 /// Creates the kernel that `kernel` describes for `threads` library threads per rank.
 Status makeLibraryKernel(const proto::Kernel &kernel, int threads,
-                         std::unique_ptr<LibraryKernel> &made);
+                         std::unique_ptr<LibraryKernel> &made,
+                         ProductLibrary library = productLibrary());
 
 /// Bytes of workspace that `kernel` needs on this CPU with `threads` library threads
 /// per rank. Returns an error message, empty on success.
@@ -53,6 +59,10 @@ std::string zero_rt_library_workspace(const proto::Kernel &kernel, uint64_t &byt
 /// The same for any x86-64 CPU: a bound, which does not depend on this machine.
 std::string zero_rt_portable_workspace(const proto::Kernel &kernel, uint64_t &bytes,
                                        int threads = 1);
+
+/// The same for any 64-bit ARM CPU, whose products and convolutions are Eigen's: exact, and
+/// computed on any machine. An error says what is not supported there.
+std::string zero_rt_arm_workspace(const proto::Kernel &kernel, uint64_t &bytes, int threads = 1);
 
 /// A feature that products of bf16 need and this CPU lacks, by LLVM's name; empty: none.
 std::string missingForHalves();

@@ -14,14 +14,14 @@ bool isMixed(const proto::Kernel &kernel) {
                      [](int dtype) { return dtype != proto::F32; });
 }
 
-Status MixedKernel::create(const proto::Kernel &kernel, int threads,
+Status MixedKernel::create(const proto::Kernel &kernel, int threads, ProductLibrary library,
                            std::unique_ptr<MixedKernel> &mixed) {
   auto made = std::make_unique<MixedKernel>();
   ZERO_RT_TRY(planMixed(kernel, made->plan));
-  ZERO_RT_TRY(makeLibraryKernel(made->plan.main.kernel, threads, made->main));
+  ZERO_RT_TRY(makeLibraryKernel(made->plan.main.kernel, threads, made->main, library));
   made->innerWorkspace = alignUp(made->main->getWorkspace());
   if (made->plan.rest) {
-    ZERO_RT_TRY(makeLibraryKernel(made->plan.rest->kernel, threads, made->rest));
+    ZERO_RT_TRY(makeLibraryKernel(made->plan.rest->kernel, threads, made->rest, library));
     made->innerWorkspace = std::max(made->innerWorkspace, alignUp(made->rest->getWorkspace()));
   }
   mixed = std::move(made);

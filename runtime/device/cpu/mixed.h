@@ -20,7 +20,7 @@ bool isMixed(const proto::Kernel &kernel);
 /// workspace is first the inner kernels', then the copies.
 class MixedKernel : public LibraryKernel {
 public:
-  static Status create(const proto::Kernel &kernel, int threads,
+  static Status create(const proto::Kernel &kernel, int threads, ProductLibrary library,
                        std::unique_ptr<MixedKernel> &mixed);
 
   uint64_t getWorkspace() const override { return innerWorkspace + plan.main.bytes(); }

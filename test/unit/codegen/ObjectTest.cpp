@@ -132,7 +132,7 @@ TEST(Object, VectorizesShortInnermostLoops) {
     })",
                                                                    error, context);
   ASSERT_TRUE(module) << error.getMessage().str();
-  auto machine = zero::cpuMachine("x86-64-v4");
+  auto machine = zero::cpuMachine({"x86_64-linux-gnu", "x86-64-v4", ""});
   ASSERT_TRUE(bool(machine));
   module->setTargetTriple((*machine)->getTargetTriple());
   module->setDataLayout((*machine)->createDataLayout());

@@ -1,4 +1,4 @@
-//===- matmul_test.cpp - products through oneDNN against a plain loop -----===//
+//===- matmul_test.cpp - products of both libraries against a plain loop ---===//
 
 #include "allocations.h"
 #include "matmul_case.h"
@@ -13,13 +13,16 @@ using namespace zero::rt;
 
 namespace {
 
-/// Runs twice with the same initial C. The second run must allocate nothing above 4 KiB.
-void checkKernel(const proto::Kernel &kernel, Case data, const Types &types) {
+/// Runs twice with the same initial C. The second run must allocate nothing above 4 KiB. Returns
+/// the bytes of C.
+std::vector<char> runKernel(const proto::Kernel &kernel, Case data, const Types &types,
+                            ProductLibrary library, int threads) {
   std::unique_ptr<LibraryKernel> matmul;
   std::unique_ptr<LibraryCall> call;
-  Status made = makeLibraryKernel(kernel, 1, matmul);
-  ASSERT_TRUE(made.ok()) << made.getMessage();
-  ASSERT_TRUE(matmul->makeCall(call).ok());
+  Status made = makeLibraryKernel(kernel, threads, matmul, library);
+  EXPECT_TRUE(made.ok()) << made.getMessage();
+  if (!made.ok() || !matmul->makeCall(call).ok())
+    return {};
   std::array<std::vector<char>, 4> stored;
   std::array<std::vector<float> *, 4> values{&data.a, &data.b, &data.bias, &data.c};
   for (size_t i = 0; i < 4; ++i) {
@@ -32,8 +35,9 @@ void checkKernel(const proto::Kernel &kernel, Case data, const Types &types) {
 
   auto *workspace = static_cast<char *>(std::aligned_alloc(64, matmul->getWorkspace() + 64));
   std::fill_n(workspace, matmul->getWorkspace() + 64, 0x5a);
+  std::vector<char> c;
   for (int run = 0; run < 2; ++run) {
-    std::vector<char> c = stored[3];
+    c = stored[3];
     std::vector<void *> args{stored[0].data(), stored[1].data()};
     if (data.desc.bias())
       args.push_back(stored[2].data());
@@ -42,18 +46,28 @@ void checkKernel(const proto::Kernel &kernel, Case data, const Types &types) {
     args.insert(args.end(), {c.data(), workspace});
     AllocationWatch watch;
     Status done = call->run(args.data());
-    if (run == 1 && missingFeature("avx512f avx512bw avx512dq avx512vl").empty())
+    if (run == 1 && (library == ProductLibrary::Eigen ||
+                     missingFeature("avx512f avx512bw avx512dq avx512vl").empty()))
       EXPECT_EQ(watch.largeAllocations(), 0u);
-    ASSERT_TRUE(done.ok()) << done.getMessage();
+    EXPECT_TRUE(done.ok()) << done.getMessage();
     checkResult(data, types[3], stored[3], c, expected);
   }
   for (int i = 0; i < 64; ++i)
     EXPECT_EQ(workspace[matmul->getWorkspace() + i], 0x5a) << "wrote beyond its workspace";
   std::free(workspace);
+  return c;
 }
 
+void checkKernel(const proto::Kernel &kernel, const Case &data, const Types &types) {
+  runKernel(kernel, data, types, ProductLibrary::OneDnn, 1);
+}
+
+/// Results of Eigen do not depend on the number of threads.
 void checkStored(const Case &data, const Types &types) {
-  checkKernel(kernelOf(data, types), data, types);
+  const proto::Kernel kernel = kernelOf(data, types);
+  checkKernel(kernel, data, types);
+  const auto alone = runKernel(kernel, data, types, ProductLibrary::Eigen, 1);
+  EXPECT_EQ(alone, runKernel(kernel, data, types, ProductLibrary::Eigen, 3));
 }
 
 /// Checks in f32, with all arguments in 16 bits, with some of them in 16 bits, and with factors of

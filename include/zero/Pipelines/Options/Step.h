@@ -215,8 +215,8 @@ struct KernelOptions : Group {
       parent,
       "target-cpu",
       appliesIf(needs::cpuKernels).checked(valid::targetCpu),
-      llvm::cl::desc("processor of the kernels: native, a level such as x86-64-v3, or a processor "
-                     "such as znver4"),
+      llvm::cl::desc("processor of the kernels: native, a level such as x86-64-v3, "
+                     "aarch64[:feature,...], or a processor such as znver4 or cortex-a76"),
       llvm::cl::init("native"),
       llvm::cl::value_desc("cpu")};
 };
