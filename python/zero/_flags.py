@@ -499,8 +499,8 @@ FLAGS = {
         "BatchNormalization: compute statistics over the batches of all ranks"),
     "target_cpu": Flag(
         "target-cpu", "text", "cpu",
-        "processor of the kernels: native, a level such as x86-64-v3, or a processor such as "
-        "znver4 (native)"),
+        "processor of the kernels: native, a level such as x86-64-v3, aarch64[:feature,...], or a"
+        " processor such as znver4 or cortex-a76 (native)"),
     "tensor_plan": Flag(
         "tensor-plan", "text", "auto|file",
         "what is sharded along tensor: auto, which follows the shardings of a JAX program, or a "
