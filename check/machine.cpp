@@ -126,6 +126,8 @@ void Machine::run(proto::Segment::Kind kind, bool delayed) {
     for (uint32_t iteration = 0; iteration < iterations; ++iteration) {
       order->restart();
       for (uint32_t number : segment.inputs()) {
+        if (delayed) // they read none
+          break;
         const proto::Input &input = program.inputs(int(number));
         writeInput(input, int(iterations > 1 ? iteration : input.micro_batch()));
       }

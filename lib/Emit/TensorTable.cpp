@@ -17,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Path.h"
 
@@ -377,8 +378,8 @@ private:
     return {};
   }
 
-  /// The summed gradients are at the places where the updates read them. If an update leaves none,
-  /// because it overlaps with backward, there are none: a part of them would pass for all.
+  /// The summed gradients are at the places where the updates read them, of parameters of which all
+  /// parts have one.
   void addGradients() {
     Value scale = lossScale();
     // Updates divide the sum of gradients that the model brings; others get those of a mean.
@@ -388,12 +389,15 @@ private:
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (std::optional<StringRef> bucket = launch.getUpdates())
-        if (!(byBucket[*bucket] = gradientOf(launch)))
-          return;
+        byBucket[*bucket] = gradientOf(launch);
+    llvm::StringSet<> incomplete;
+    for (auto parameter : module.getOps<ParameterOp>())
+      if (parameter.getHome() && !byBucket.lookup(*parameter.getHome()))
+        incomplete.insert(modelName(parameter));
     llvm::StringMap<proto::Gradient *> entries;
     for (auto parameter : module.getOps<ParameterOp>()) {
       Value gradient = parameter.getHome() ? byBucket.lookup(*parameter.getHome()) : Value();
-      if (!gradient)
+      if (!gradient || incomplete.contains(modelName(parameter)))
         continue;
       proto::Gradient *&entry = entries[modelName(parameter)];
       if (!entry) {

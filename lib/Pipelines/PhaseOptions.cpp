@@ -125,6 +125,8 @@ std::vector<std::pair<std::string, std::string>> PhaseOptions::settings() const 
       {"decay-steps", step.decaySteps.text()},
       {"decay-form", step.decayForm.text()},
       {"lr-points", join(step.lrPoints)}};
+  if (step.clipByPrevious)
+    settings.emplace_back("clip-by-previous", "true");
   if (!step.ema.empty())
     settings.insert(settings.end(), {{"ema", step.ema},
                                      {"ema-every", step.emaEvery.text()},

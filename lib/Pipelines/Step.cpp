@@ -35,6 +35,7 @@ void zero::addStep(OpPassManager &pm, const PhaseOptions &options) {
   step.emaEvery = options.step.emaEvery;
   step.emaStart = options.step.emaStart;
   step.clipNorm = options.step.clipNorm;
+  step.clipByPrevious = options.step.clipByPrevious;
   step.microBatches = options.step.microBatches;
   step.gradPrecision = options.step.gradPrecision;
   step.nonFinite = options.step.nonFinite;

@@ -146,6 +146,10 @@ FLAGS = {
     "checkpoint_slots": Flag(
         "checkpoint-slots", "integer", "N",
         "save the inputs of at most N layers at a time (0: see --checkpoint)"),
+    "clip_by_previous": Flag(
+        "clip-by-previous", "switch", "",
+        "with --clip-norm: scale by the norm of the step before, so that updates need not wait "
+        "for all gradients; the first step is not scaled"),
     "clip_norm": Flag(
         "clip-norm", "number", "number",
         "scale gradients down to this global norm (0: do not clip)"),
@@ -586,6 +590,7 @@ class Flags(TypedDict, total=False):
     centered: bool
     checkpoint: Literal["none", "layer", "sqrt", "auto"]
     checkpoint_slots: int
+    clip_by_previous: bool
     clip_norm: float
     clip_threshold: float
     dampening: float

@@ -67,6 +67,16 @@ const char *zero_rt_executable_adapter_config(zero_rt_executable *executable) {
   return executable->adapterConfig.empty() ? nullptr : executable->adapterConfig.c_str();
 }
 
+/// The gradients that a step can hand out: all, or none where updates beside backward leave none of
+/// some parameters, since a part would pass for all.
+static size_t countGradients(const proto::Program &program) {
+  const auto isTrained = [](const proto::Tensor &tensor) {
+    return tensor.role() == proto::PARAMETER && !tensor.frozen() && tensor.of().empty();
+  };
+  const auto trained = std::ranges::count_if(program.tensors(), isTrained);
+  return program.gradients_size() == trained ? size_t(trained) : 0;
+}
+
 zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
                                        zero_rt_program_info *info) {
   const proto::Program &program = executable->program->tables();
@@ -88,7 +98,7 @@ zero_rt_status zero_rt_executable_info(const zero_rt_executable *executable,
            inputs,
            size_t(program.outputs_size()),
            size_t(program.tensors_size()),
-           size_t(program.gradients_size()),
+           countGradients(program),
            size_t(program.certificates_size()),
            commands,
            deviceOf(program),

@@ -6,6 +6,7 @@ usage: check_delayed_updates.py DATA WORK [cuda]
 
 import itertools
 import json
+import shutil
 import subprocess
 import sys
 
@@ -122,6 +123,7 @@ def check_errors(checks, graph):
 
 def main():
     data, work, *device = sys.argv[1:]
+    shutil.rmtree(work, ignore_errors=True) # a run does not overwrite later checkpoints
     checks = Checks()
     if device:
         check_gpu(checks, Graph(data, "mlp", work))

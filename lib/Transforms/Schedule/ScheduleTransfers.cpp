@@ -42,6 +42,21 @@ static double conflictOf(const planning::Machine &machine) {
   return std::clamp(std::max(read.time + write.time, read.bus + write.bus) - 1, 0.0, 1.0);
 }
 
+bool zero::fitsBudgets(ModuleOp module, func::FuncOp step, const TierBudgets &budgets,
+                       int64_t device) {
+  if (!budgets.both && !budgets.host)
+    return true;
+  const Storage storage(module, step);
+  if (!budgets.both)
+    return firstFitBytes(lifetimesOf(storage.roots(), Tier::Host), alignmentOf(Tier::Host),
+                         budgets.host) <= budgets.host;
+  const int64_t host = firstFitBytes(lifetimesOf(storage.roots(), Tier::Host),
+                                     alignmentOf(Tier::Host), budgets.both - device);
+  const int64_t left = budgets.both - host;
+  return left >= device && firstFitBytes(lifetimesOf(storage.roots(), Tier::Device),
+                                         alignmentOf(Tier::Device), left) <= left;
+}
+
 namespace {
 /// Places the gathers and then the transfers over one pair of tiers at a time, and reorders the
 /// step once for each. The transfers next to the kernels come first, because the others depend on
@@ -80,7 +95,7 @@ private:
     place(Tier::Host, Link::DiskRead);
     place(Tier::Host, Link::DiskWrite);
   }
-  bool fits() const;
+  bool fits() const { return fitsBudgets(module, step, budgets, peak); }
   /// Whether a planner fills the host with state: what would be left for transfers is wanted.
   bool fillsHost() const {
     auto plan = module->getAttrOfType<PlanAttr>(kPlanAttr);
@@ -187,22 +202,6 @@ void Scheduler::restore(const Order &order) {
     op->moveBefore(&block, block.end());
     op->setAttrs(attributes);
   }
-}
-
-/// Whether the arena of the host keeps its budget, or together with that of the device the budget
-/// of both, by first fit.
-bool Scheduler::fits() const {
-  if (!budgets.both && !budgets.host)
-    return true;
-  const Storage storage(module, step);
-  if (!budgets.both)
-    return firstFitBytes(lifetimesOf(storage.roots(), Tier::Host), alignmentOf(Tier::Host),
-                         budgets.host) <= budgets.host;
-  const int64_t host = firstFitBytes(lifetimesOf(storage.roots(), Tier::Host),
-                                     alignmentOf(Tier::Host), budgets.both - peak);
-  const int64_t left = budgets.both - host;
-  return left >= peak && firstFitBytes(lifetimesOf(storage.roots(), Tier::Device),
-                                       alignmentOf(Tier::Device), left) <= left;
 }
 
 /// The fetch of `op`, if an op waits for it: the earliest time at which it can begin, and the time

@@ -35,22 +35,11 @@ static bool goesToDevice(Value value) {
   });
 }
 
-/// The bytes of the host that a step may have; none without a budget. As in
-/// zero-schedule-transfers, an eighth is left for gaps that packing cannot fill.
-static std::optional<int64_t> limitOf(ModuleOp module, func::FuncOp step,
-                                      const TierBudgets &budgets) {
-  if (budgets.host)
-    return budgets.host - budgets.host / 8;
-  if (!budgets.both)
-    return std::nullopt;
-  const std::vector<int64_t> device = liveBytes(module, step, Tier::Device);
-  return budgets.both - budgets.both / 8 - *llvm::max_element(device);
-}
-
 namespace {
 /// An operand of an update that backward has read, too.
 struct Shared {
   OpOperand *operand;
+  Value before;
   TransferOp own;
   Value known;
 };
@@ -66,12 +55,16 @@ struct ShareFetches : zero::impl::ShareFetchesBase<ShareFetches> {
     const SmallVector<Shared> all = findShared(*step);
     if (all.empty())
       return;
-    std::vector<int64_t> live = liveBytes(getOperation(), *step, Tier::Host);
-    const std::optional<int64_t> limit = limitOf(getOperation(), *step, budgets);
-    const StepOrder order(*step);
     for (const Shared &each : all)
-      if (!limit || keeps(each, order, live, *limit))
-        share(each);
+      share(each);
+    const std::vector<int64_t> device = liveBytes(getOperation(), *step, Tier::Device);
+    const bool fits = fitsBudgets(getOperation(), *step, budgets, *llvm::max_element(device));
+    for (const Shared &each : all) {
+      const Value unused = fits ? each.before : each.operand->get();
+      if (!fits)
+        each.operand->set(each.before);
+      eraseUnused(unused);
+    }
   }
 
   static SmallVector<Shared> findShared(func::FuncOp step) {
@@ -87,7 +80,7 @@ struct ShareFetches : zero::impl::ShareFetchesBase<ShareFetches> {
           auto own = throughReshapes(operand.get()).getDefiningOp<TransferOp>();
           ReadOp read = readFromDisk(own);
           if (Value known = read ? fetched.lookup(read.getSymbolAttr().getAttr()) : Value())
-            found.push_back({&operand, own, known});
+            found.push_back({&operand, operand.get(), own, known});
         }
       auto transfer = dyn_cast<TransferOp>(op);
       ReadOp read = readFromDisk(transfer);
@@ -98,36 +91,19 @@ struct ShareFetches : zero::impl::ShareFetchesBase<ShareFetches> {
     return found;
   }
 
-  /// Whether the host has space for the copy that backward made until the update has its own; then
-  /// adds it to `live`.
-  static bool keeps(const Shared &shared, const StepOrder &order, std::vector<int64_t> &live,
-                    int64_t limit) {
-    const int64_t bytes = tensorBytes(shared.known.getType());
-    int64_t begin = order.positionOf(shared.known.getDefiningOp()) + 1;
-    for (Operation *user : shared.known.getUsers())
-      begin = std::max(begin, order.positionOf(user) + 1);
-    const int64_t end = order.positionOf(shared.own);
-    const auto between = llvm::make_range(live.begin() + std::min(begin, end), live.begin() + end);
-    if (llvm::any_of(between, [&](int64_t now) { return now + bytes > limit; }))
-      return false;
-    for (int64_t &now : between)
-      now += bytes;
-    return true;
+  static void share(const Shared &shared) {
+    auto [operand, before, own, known] = shared;
+    OpBuilder builder(operand->getOwner());
+    Value read = own->getOperand(0);
+    Value shaped = viewLike(read, throughReshapes(read), known, builder);
+    operand->set(viewLike(before, own.getResult(), shaped, builder));
   }
 
-  static void share(const Shared &shared) {
-    auto [operand, own, known] = shared;
-    OpBuilder builder(operand->getOwner());
-    Value before = own->getOperand(0), old = operand->get();
-    Value shaped = viewLike(before, throughReshapes(before), known, builder);
-    operand->set(viewLike(old, own.getResult(), shaped, builder));
-    while (Operation *op = old.getDefiningOp()) {
-      if (!op->use_empty())
-        break;
-      old = op->getNumOperands() ? op->getOperand(0) : Value();
+  static void eraseUnused(Value value) {
+    for (Operation *op = value.getDefiningOp(); op && op->use_empty();) {
+      Operation *source = op->getNumOperands() ? op->getOperand(0).getDefiningOp() : nullptr;
       op->erase();
-      if (!old)
-        break;
+      op = source;
     }
   }
 

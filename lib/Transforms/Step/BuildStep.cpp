@@ -128,7 +128,7 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     if (failed(returnMeanLoss(step)))
       return failure();
     accumulateMicroBatches(module, step, microBatches);
-    GradientFactorOptions options{clipNorm};
+    GradientFactorOptions options{clipNorm, clipByPrevious};
     options.share = (*step.getBody().getOps<UpdateOp>().begin()).getScalars().front();
     GradientFactor factor = buildGradientFactor(module, step, gradients, options);
     for (auto update : step.getBody().getOps<UpdateOp>())
@@ -171,7 +171,21 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     return average;
   }
 
+  /// Whether a step counts is not known before all gradients are.
+  LogicalResult checkClipping(ModuleOp module) {
+    const bool skips = nonFinite == NonFinite::Skip || skipAbove > 0 || skipSpikes > 0 ||
+                       module.lookupSymbol(kLossScale);
+    if (!clipByPrevious || (clipNorm > 0 && !skips))
+      return success();
+    return module.emitError("--clip-by-previous: expected ")
+           << (clipNorm > 0 ? "no --precision=fp16, --nonfinite=skip or --skip-..., which decide "
+                              "by all gradients whether the step counts"
+                            : "--clip-norm");
+  }
+
   LogicalResult run(ModuleOp module, func::FuncOp step, ArrayRef<GradientOp> gradients) {
+    if (failed(checkClipping(module)))
+      return failure();
     if (module->hasAttr(kWholeStepAttr))
       return runWholeStep(module, step, gradients);
     FailureOr<ScheduleOptions> schedule = parseSchedule(module);
@@ -216,7 +230,10 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
 
     accumulateMicroBatches(module, step, microBatches, gradPrecision);
     GradientFactorOptions factorOptions{
-        clipNorm, lossScale > 0, {minLossScale, double(lossScaleWindow), double(patience)}};
+        .clipNorm = clipNorm,
+        .isScaleFixed = lossScale > 0,
+        .lossScale = {minLossScale, double(lossScaleWindow), double(patience)}};
+    factorOptions.clipsByPrevious = clipByPrevious;
     factorOptions.skipsNonFinite = nonFinite == NonFinite::Skip;
     factorOptions.guard = {skipAbove, skipSpikes};
     // The model's own gradients are those of the rank's own mean.

@@ -177,6 +177,28 @@ func::FuncOp buildChunkSums(ModuleOp module, StringRef name, Type element) {
   return kernel;
 }
 
+/// min(1, clipNorm / (norm + 1e-6)), in f64.
+static Value clipRatio(Formula &f, double clipNorm, Value norm) {
+  Type f64 = norm.getType();
+  return f.min(f.div(f.constant(clipNorm, f64), f.add(norm, f.constant(1e-6, f64))),
+               f.constant(1, f64));
+}
+
+func::FuncOp buildClipFactor(ModuleOp module, StringRef name, double clipNorm, bool hasShare) {
+  MLIRContext *context = module.getContext();
+  Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
+  const auto scalar = RankedTensorType::get({}, f32);
+  func::FuncOp kernel =
+      startKernel(module, name, SmallVector<Type>(hasShare ? 2 : 1, scalar), {scalar});
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  Formula f(builder, kernel.getLoc());
+  Value factor = clipRatio(f, clipNorm, f.cast(f.element(kernel.getArgument(0)), f64));
+  if (hasShare)
+    factor = f.mul(factor, f.cast(f.element(kernel.getArgument(1)), f64));
+  func::ReturnOp::create(builder, kernel.getLoc(), f.tensor(f.cast(factor, f32)));
+  return kernel;
+}
+
 func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const GradientFactorForm &form) {
   MLIRContext *context = module.getContext();
   Type f64 = Float64Type::get(context), f32 = Float32Type::get(context);
@@ -206,10 +228,8 @@ func::FuncOp buildGradientFactor(ModuleOp module, StringRef name, const Gradient
     factor = f.mul(factor, share);
     norm = f.mul(norm, share);
   }
-  if (form.clipNorm > 0) {
-    Value ratio = f.div(f.constant(form.clipNorm, f64), f.add(norm, f.constant(1e-6, f64)));
-    factor = f.mul(factor, f.min(ratio, one));
-  }
+  if (form.clipNorm > 0)
+    factor = f.mul(factor, clipRatio(f, form.clipNorm, norm));
   SmallVector<Value> returned{f.tensor(f.cast(norm, f32)), f.tensor(f.cast(factor, f32))};
   if (form.skips) {
     // Ordered and below infinity: neither NaN nor infinite.

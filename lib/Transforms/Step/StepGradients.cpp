@@ -136,6 +136,7 @@ private:
   Value squareSum(ArrayRef<GradientOp> gradients);
   Value readScale();
   void adaptScale(Value scale, TypedValue<RankedTensorType> counts);
+  Value clipByPrevious(Value norm);
   Value addCounter(StringRef name, double init);
 
   ModuleOp module;
@@ -223,6 +224,22 @@ void FactorBuilder::adaptScale(Value scale, TypedValue<RankedTensorType> counts)
         WriteOp::create(builder, loc, FlatSymbolRefAttr::get(module.getContext(), name), value));
 }
 
+/// The factor that clips the norm of the step before, which is kept as `clip.norm`: 0 in the first
+/// step, also of a run that resumes without it. It depends on no gradient of this step.
+Value FactorBuilder::clipByPrevious(Value norm) {
+  static constexpr StringLiteral kNorm = "clip.norm";
+  SmallVector<Value> inputs{addCounter(kNorm, 0)};
+  module.lookupSymbol<StateOp>(kNorm)->setAttr(kLateAttr, builder.getF64FloatAttr(0));
+  if (options.share)
+    inputs.push_back(options.share);
+  func::FuncOp kernel = buildClipFactor(module, freeName(symbols, "clip_factor"), options.clipNorm,
+                                        bool(options.share));
+  Value factor = launch(kernel, inputs).getResult(0);
+  inEpilogue(
+      WriteOp::create(builder, loc, FlatSymbolRefAttr::get(module.getContext(), kNorm), norm));
+  return factor;
+}
+
 GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
   Value scale = readScale();
   const bool skips = scale || options.skipsNonFinite || options.guard.isOn();
@@ -233,13 +250,16 @@ GradientFactor FactorBuilder::run(ArrayRef<GradientOp> gradients) {
     inputs.push_back(scale);
   if (options.share)
     inputs.push_back(options.share);
-  GradientFactorForm form{options.clipNorm, bool(scale), bool(options.share), skips};
+  const double clipNow = options.clipsByPrevious ? 0 : options.clipNorm;
+  GradientFactorForm form{clipNow, bool(scale), bool(options.share), skips};
   func::FuncOp kernel = buildGradientFactor(module, freeName(symbols, "gradient_factor"), form);
   LaunchOp made = launch(kernel, inputs);
   GradientFactor result;
   if (scale || options.share || options.clipNorm > 0) // else it is 1
     result.factor = made.getResult(1);
   addResult(step, made.getResult(0), "gradient_norm");
+  if (options.clipsByPrevious)
+    result.factor = clipByPrevious(made.getResult(0));
   if (!skips)
     return result;
   auto isFinite = cast<TypedValue<RankedTensorType>>(made.getResult(2));

@@ -145,6 +145,11 @@ struct StepOptions : Group {
                               .inShort("Optimizer", "largest global norm of the gradients"),
                           llvm::cl::desc("scale gradients down to this global norm"),
                           llvm::cl::init(0.0)};
+  Option<bool> clipByPrevious{
+      parent, "clip-by-previous", ofStep(needs::training),
+      llvm::cl::desc("with --clip-norm: scale by the norm of the step before, so that updates need "
+                     "not wait for all gradients; the first step is not scaled"),
+      llvm::cl::init(false)};
   WordOption<NonFinite> nonFinite{
       parent, "nonfinite",
       llvm::cl::desc("a step of which a gradient is NaN or infinite: stop, with the name of the "

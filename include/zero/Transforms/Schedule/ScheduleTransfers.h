@@ -5,6 +5,8 @@
 
 #include "zero/Planning/Machine.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace zero {
@@ -22,6 +24,11 @@ struct TierBudgets {
 /// The pass `zero-schedule-transfers` for `machine`.
 std::unique_ptr<mlir::Pass> createScheduleTransfers(const planning::Machine &machine,
                                                     TierBudgets budgets);
+
+/// Whether the arena of the host keeps its budget, or together with that of the device the budget
+/// of both, by first fit. `device`: live bytes at the peak of the device.
+bool fitsBudgets(mlir::ModuleOp module, mlir::func::FuncOp step, const TierBudgets &budgets,
+                 int64_t device);
 
 /// Lets updates work on what backward has read, as far as `budgets` have space for it.
 std::unique_ptr<mlir::Pass> createShareFetches(TierBudgets budgets);

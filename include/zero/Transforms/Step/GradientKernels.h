@@ -53,6 +53,10 @@ struct GradientFactorForm {
 mlir::func::FuncOp buildGradientFactor(mlir::ModuleOp module, llvm::StringRef name,
                                        const GradientFactorForm &form);
 
+/// (norm f32, [share f32]) -> (factor on gradients f32): clips a norm that is known already.
+mlir::func::FuncOp buildClipFactor(mlir::ModuleOp module, llvm::StringRef name, double clipNorm,
+                                   bool hasShare);
+
 /// Options of the dynamic loss scale.
 struct LossScaleOptions {
   double min = 1;

@@ -84,6 +84,8 @@ def BuildStep : Pass<"zero-build-step", "::mlir::ModuleOp"> {
     Option<"gradPrecision", "grad-precision", "::zero::GradPrecision",
            /*default=*/"::zero::GradPrecision::F32",
            "f32 or bf16: the type of sums of gradients over micro-batches">,
+    Option<"clipByPrevious", "clip-by-previous", "bool", /*default=*/"false",
+           "clip by the norm of the step before">,
     Option<"nonFinite", "nonfinite", "::zero::NonFinite", /*default=*/"::zero::NonFinite::Stop",
            "skip: a step of which a gradient is not finite changes no state">,
     Option<"skipAbove", "skip-above", "double", /*default=*/"0.0",

@@ -63,6 +63,7 @@ struct StepGuardOptions {
 
 struct GradientFactorOptions {
   double clipNorm = 0;
+  bool clipsByPrevious = false; ///< by the norm of the step before, without a loss scale or skips
   bool isScaleFixed = false;
   LossScaleOptions lossScale = {};
   mlir::Value share = {};      ///< a factor that the gradients still lack, or null
