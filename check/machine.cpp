@@ -125,12 +125,9 @@ void Machine::run(proto::Segment::Kind kind, bool delayed) {
       order = std::make_unique<Order>(segment);
     for (uint32_t iteration = 0; iteration < iterations; ++iteration) {
       order->restart();
-      for (uint32_t number : segment.inputs()) {
-        if (delayed) // they read none
-          break;
-        const proto::Input &input = program.inputs(int(number));
-        writeInput(input, int(iterations > 1 ? iteration : input.micro_batch()));
-      }
+      for (uint32_t number : segment.inputs())
+        if (const proto::Input &input = program.inputs(int(number)); !delayed) // they read none
+          writeInput(input, int(iterations > 1 ? iteration : input.micro_batch()));
       for (int i = 0; i < segment.commands_size(); ++i) {
         firstCommand = first;
         current = first + i;

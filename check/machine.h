@@ -29,16 +29,14 @@ public:
   void begin();
   /// Writes all inputs, those of the batch as of `microBatch` if that is not negative.
   void writeInputs(int microBatch = -1);
-  /// Executes the commands of a segment: those of a first step, or the `delayed` ones, which finish
-  /// a step. That these may run beside the next step is left to the runtime, which proves it.
+  /// Executes the commands of a segment, or the `delayed` ones, which finish a step.
   void run(proto::Segment::Kind kind, bool delayed = false);
 
   /// The term that `tensor` begins with.
   Term valueOf(const proto::Tensor &tensor);
   Memory &arena(proto::Tier tier = proto::DEVICE) { return arenas[size_t(tier)]; }
   const Memory &arena(proto::Tier tier = proto::DEVICE) const { return arenas[size_t(tier)]; }
-  /// Calls visit() for each part of what buffer `number` holds, of all ranks: the tensor, or null
-  /// for a gap, and its bytes.
+  /// Calls visit() for each part of buffer `number`, of all ranks; the tensor is null for a gap.
   using VisitContent = std::function<void(const proto::Tensor *tensor, int64_t size)>;
   void forEachContent(uint32_t number, const VisitContent &visit) const;
   /// The command of that number, of all segments in order, for messages.
@@ -82,7 +80,6 @@ private:
   std::vector<Slices> results(const proto::Launch &launch, const Stretch &given);
   std::vector<Slices> elements(const proto::Launch &launch, const Meaning &meaning,
                                const Stretch &given);
-  /// What is written in place of a result.
   Slice replacementOf(Slice value) const {
     auto it = replacements.find(value.term);
     return it == replacements.end() ? value : Slice{it->second, value.offset, value.size};

@@ -84,7 +84,8 @@ Delayer::Delayer(ModuleOp module, func::FuncOp step)
 Operation *Delayer::collectResults(Delayed &delayed) const {
   for (size_t index = 0; index < delayed.ops.size(); ++index)
     for (Operation *user : delayed.ops[index]->getUsers()) {
-      const bool follows = isView(user) || isa<WriteOp, TransferOp>(user) || gathers(user);
+      const bool follows =
+          isView(user) || isa<WriteOp>(user) || isa<TransferOp>(user) || gathers(user);
       if (!follows || !isIn(user, Segment::Epilogue))
         return user;
       delayed.ops.insert(user);
