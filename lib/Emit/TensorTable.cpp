@@ -354,10 +354,10 @@ private:
   /// of what the epilogue makes.
   Value keptGradient(Value gradient) {
     auto read = throughViews(gradient).getDefiningOp<ReadOp>();
-    for (auto write : step.getBody().getOps<WriteOp>())
-      if (write.getSymbolAttr() == read.getSymbolAttr() && isIn(write, Segment::Epilogue))
-        return throughReshapes(gradient) == read ? write.getValue() : Value();
-    return gradient;
+    WriteOp write = lateWrites.lookup(read.getSymbolAttr().getAttr());
+    if (!write)
+      return gradient;
+    return throughReshapes(gradient) == read ? write.getValue() : Value();
   }
 
   /// The gradient that `update` reads, at its place between the micro-batches and the epilogue;
@@ -386,6 +386,9 @@ private:
     auto ranks = module->getAttrOfType<IntegerAttr>(kRanksAttr);
     const bool bringsGradients = isWholeStep || module->hasAttr(kOwnGradientsAttr);
     const int64_t summands = bringsGradients ? ranks.getInt() * microBatchesOf(module) : 1;
+    for (auto write : step.getBody().getOps<WriteOp>())
+      if (isIn(write, Segment::Epilogue))
+        lateWrites[write.getSymbolAttr().getAttr()] = write;
     llvm::StringMap<Value> byBucket;
     for (auto launch : step.getBody().getOps<LaunchOp>())
       if (std::optional<StringRef> bucket = launch.getUpdates())
@@ -468,6 +471,7 @@ private:
   DictionaryAttr initializers; ///< of tensors with other names in the model
   bool isWholeStep;
   Mesh mesh;
+  llvm::DenseMap<StringAttr, WriteOp> lateWrites; ///< of the epilogue, by symbol
   llvm::StringMap<uint32_t> buffers;
   llvm::StringMap<uint32_t> files;
   llvm::StringMap<proto::Tensor *> tiled; ///< by name: those that have tiles

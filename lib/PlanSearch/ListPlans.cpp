@@ -202,6 +202,15 @@ LogicalResult PlanSearch::addFilledHost(Placement placement) {
   return fits && choice.optimizerNear ? addPlans(placement, *evaluation) : success();
 }
 
+/// Calls add() for each way to recompute, with the seconds that takes and the bytes that are saved.
+void PlanSearch::forEachRecomputation(
+    function_ref<void(const ActivationPlan *, double, int64_t)> add) const {
+  if (!ladder)
+    return add(nullptr, 0, 0);
+  for (const RecomputePlan &recompute : *ladder)
+    add(&recompute.activations, recompute.leastSeconds, recompute.leastBytes);
+}
+
 /// The same in memory that the host shares with the device: each way to recompute leaves another
 /// part of it, which is filled when the plan is built. What does not fit there at least is read
 /// from the disk and written back.
@@ -236,11 +245,7 @@ LogicalResult PlanSearch::addFilledMemory(Placement placement) {
     plan.leastSeconds = leastSeconds(time, again, machine);
     plans.push_back(std::move(plan));
   };
-  if (!ladder)
-    add(nullptr, 0, 0);
-  else
-    for (const RecomputePlan &recompute : *ladder)
-      add(&recompute.activations, recompute.leastSeconds, recompute.leastBytes);
+  forEachRecomputation(add);
   return success();
 }
 
@@ -272,11 +277,7 @@ LogicalResult PlanSearch::addFilledDevice(Placement placement) {
     plan.leastSeconds = leastSeconds(time, again, machine);
     plans.push_back(std::move(plan));
   };
-  if (!ladder)
-    add(nullptr, 0, 0);
-  else
-    for (const RecomputePlan &recompute : *ladder)
-      add(&recompute.activations, recompute.leastSeconds, recompute.leastBytes);
+  forEachRecomputation(add);
   return success();
 }
 

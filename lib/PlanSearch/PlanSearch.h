@@ -117,6 +117,8 @@ private:
   llvm::LogicalResult addPlans(Placement placement);
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
   llvm::LogicalResult addFilledHost(Placement placement);
+  void
+  forEachRecomputation(llvm::function_ref<void(const ActivationPlan *, double, int64_t)> add) const;
   llvm::LogicalResult addFilledMemory(Placement placement);
   llvm::LogicalResult addFilledDevice(Placement placement);
   double weigh(double seconds, bool writes) const;

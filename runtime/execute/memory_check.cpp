@@ -124,8 +124,7 @@ uint64_t MemoryCheck::peak(proto::Tier tier) const {
 //===----------------------------------------------------------------------===//
 
 bool MemoryCheck::begin(uint64_t, Mode of) {
-  const bool isOnly = !delaysCommands(program); // then each step is like the first one
-  mode = isOnly && of == Mode::FirstStep ? Mode::Step : of;
+  mode = of;
   moments = &lists.at(mode);
   next = 0;
   trace.begin();
@@ -135,7 +134,7 @@ bool MemoryCheck::begin(uint64_t, Mode of) {
     const ByteRange range = rangeOf(mesh, buffer, rank);
     touch(range);
     // An accumulator: its first iteration fills it.
-    if (buffer.role() == proto::GRADIENT && !isKept(program, buffer, accesses))
+    if (buffer.role() == proto::GRADIENT && !trace.isKept(buffer))
       poison(range);
   }
   return true;
@@ -144,7 +143,7 @@ bool MemoryCheck::begin(uint64_t, Mode of) {
 const Moment &MemoryCheck::take() { return (*moments)[next++]; }
 
 bool MemoryCheck::applies(const proto::Rename &rename, uint64_t iteration, int segment) const {
-  if (mode == Mode::Evaluation || !runsIn(mode, false, rename.delayed()) ||
+  if (!runsIn(mode, /*forward=*/false, rename.delayed()) ||
       !runsInIteration(rename.when(), iteration, std::max(1u, program.segments(segment).repeat())))
     return false;
   return rename.predicate() == 0 ||

@@ -19,7 +19,7 @@ struct StepRequest {
   uint64_t batch = 0; ///< of the data
   float learningRate = 0;
   bool allowNan = false;
-  Mode mode = Mode::FirstStep;
+  Mode mode = Mode::Step;
   /// Of an evaluation: its samples, instead of those of `batch`.
   std::optional<SampleChoice> samples;
   std::shared_ptr<const DataSet> data; ///< its inputs are those of kind DATA, in order

@@ -12,7 +12,7 @@ namespace zero::rt {
 
 enum class Mode : uint8_t {
   Step,       ///< all: a training step, which first finishes the step before
-  FirstStep,  ///< all but the delayed ones: there is no step before
+  FirstStep,  ///< all but the delayed ones, if there are any: there is no step before
   Evaluation, ///< those on which the loss depends
   Finish,     ///< the delayed ones: a step is finished without a next one
 };

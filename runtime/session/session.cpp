@@ -13,8 +13,8 @@
 namespace zero::rt {
 
 Session::Session(std::unique_ptr<Ranks> all)
-    : ranks(std::move(all)), weights(*ranks), gradients(*ranks), averages(*ranks),
-      checkpoints(*ranks, position, gradients) {
+    : ranks(std::move(all)), delays(delaysCommands(tables())), weights(*ranks), gradients(*ranks),
+      averages(*ranks), checkpoints(*ranks, position, gradients) {
   position.learningRate = tables().learning_rate();
   position.data = makeDataSet(tables());
 }
@@ -79,9 +79,9 @@ Status Session::step(uint32_t flags, zero_rt_step_result &result) {
   request.learningRate = position.learningRate;
   request.allowNan = ranks->getOptions().allow_nan != 0;
   request.data = position.data;
-  request.mode = unfinished ? Mode::Step : Mode::FirstStep;
+  request.mode = delays && !unfinished ? Mode::FirstStep : Mode::Step;
   ZERO_RT_TRY(run(request, result));
-  unfinished = delaysCommands(tables());
+  unfinished = delays;
   seconds += result.seconds;
   ++position.steps;
   ++position.batch;

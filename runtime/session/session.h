@@ -74,7 +74,8 @@ private:
   std::unique_ptr<Ranks> ranks;
   Position position;
   uint64_t ran = 0;        ///< steps of this session
-  bool unfinished = false; ///< the last step left commands to the next one
+  const bool delays;       ///< steps leave commands to the next one
+  bool unfinished = false; ///< the last step has
   double seconds = 0;
   SessionWeights weights;
   Gradients gradients;

@@ -16,15 +16,14 @@ SegmentAccesses accessesOf(const proto::Program &program, int rank) {
   return accesses;
 }
 
-bool isKept(const proto::Program &program, const proto::Buffer &buffer,
-            const SegmentAccesses &accesses) {
+std::set<uint32_t> delayedReads(const proto::Program &program, const SegmentAccesses &accesses) {
+  std::set<uint32_t> values;
   for (int number = 0; number < program.segments_size(); ++number)
     for (int i = 0; i < program.segments(number).commands_size(); ++i)
       if (program.segments(number).commands(i).delayed())
         for (const Access &access : accesses[size_t(number)][size_t(i)])
-          if (access.reads == buffer.value())
-            return true;
-  return false;
+          values.insert(access.reads);
+  return values;
 }
 
 RangeSet persistentBytes(const proto::Program &program, int rank) {

@@ -9,6 +9,7 @@
 #include "runtime/format/accesses.h"
 #include "runtime/format/mode.h"
 
+#include <set>
 #include <string_view>
 
 namespace zero::rt {
@@ -34,10 +35,8 @@ using SegmentAccesses = std::vector<std::vector<std::vector<Access>>>;
 
 SegmentAccesses accessesOf(const proto::Program &program, int rank);
 
-/// Whether the next step reads what this one leaves in the accumulator `buffer`: a gradient whose
-/// update is delayed. Others are initialized by the step.
-bool isKept(const proto::Program &program, const proto::Buffer &buffer,
-            const SegmentAccesses &accesses);
+/// The values that delayed commands read.
+std::set<uint32_t> delayedReads(const proto::Program &program, const SegmentAccesses &accesses);
 
 /// The bytes that outlive the step.
 RangeSet persistentBytes(const proto::Program &program, int rank);

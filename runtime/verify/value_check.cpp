@@ -102,7 +102,7 @@ Status Check::visit(Course &course, const Moment &moment) {
   }
   if (moment.kind == Moment::Renames) {
     const proto::Rename &rename = program.segments(moment.segment).renames(moment.index);
-    const bool applies = mode != Mode::Evaluation && runsIn(mode, false, rename.delayed()) &&
+    const bool applies = runsIn(mode, /*forward=*/false, rename.delayed()) &&
                          runs(course, rename.when(), rename.predicate(), moment);
     return course.trace.rename(rename, applies, moment);
   }

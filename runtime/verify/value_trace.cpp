@@ -12,6 +12,7 @@ static constexpr uint64_t kPositions = uint64_t(proto::Tier_ARRAYSIZE) * kTierBy
 
 ValueTrace::ValueTrace(const proto::Program &program, int rank, const SegmentAccesses &accesses)
     : program(program), mesh(meshOf(program)), rank(rank), accesses(accesses),
+      kept(delayedReads(program, accesses)),
       shadow(kPositions, rank == kEveryRank ? mesh : Mesh()) {
   int64_t count = 0;
   for (const proto::Segment &segment : program.segments()) {
@@ -339,7 +340,7 @@ Status ValueTrace::end(Mode mode) const {
   if (mode != Mode::Finish)
     ZERO_RT_TRY(readOutputs(/*all=*/isTraining(mode)));
   for (const proto::Buffer &buffer : program.buffers())
-    if (buffer.role() != proto::GRADIENT || (isTraining(mode) && isKept(program, buffer, accesses)))
+    if (buffer.role() != proto::GRADIENT || (isTraining(mode) && isKept(buffer)))
       ZERO_RT_TRY(expect(rangeOf(mesh, buffer, rank), buffer.value(),
                          positionOf(buffer.tier(), buffer.offset()),
                          "the next step's '" + escape(buffer.name()) + "'"));

@@ -48,6 +48,10 @@ public:
   /// Checks the reads at the end of a step, by the caller and by the next step.
   Status end(Mode mode) const;
 
+  /// Whether the next step reads what this one leaves in `buffer`, an accumulator: a gradient whose
+  /// update is delayed. A step initializes others itself.
+  bool isKept(const proto::Buffer &buffer) const { return kept.contains(buffer.value()); }
+
   const Mesh &getMesh() const { return mesh; }
   const RankShadow &contents() const { return shadow; }
   /// Whether every reader finds the same here and there.
@@ -86,6 +90,7 @@ private:
   Mesh mesh;
   int rank;
   const SegmentAccesses &accesses;
+  std::set<uint32_t> kept;    ///< values that delayed commands read
   std::vector<int64_t> first; ///< command of each segment, counted over all
   RankShadow shadow;
   std::set<uint32_t> voids; ///< values

@@ -46,6 +46,7 @@ private:
   Operation *collectState(Operation *op, Delayed &delayed) const;
   bool isState(Operation *op, const Delayed &delayed) const;
   Operation *findReader(Delayed &delayed) const;
+  void moveViews(Operation *op, Operation *before) const;
   void move(Delayed &delayed);
   StringAttr accumulatorOf(Value value) const;
   StringAttr keep(Value value, Role role, StringRef name);
@@ -56,7 +57,7 @@ private:
   func::FuncOp step;
   SymbolTable symbols;
   int64_t microBatches;
-  llvm::DenseMap<Operation *, int64_t> positions;
+  const StepOrder order; ///< before anything moves
   llvm::MapVector<StringAttr, SmallVector<ReadOp>> reads;
   llvm::DenseMap<Value, ReadOp> kept; ///< by value: what the step before left of it
 };
@@ -70,13 +71,9 @@ static void delay(Operation *op, Iterations iterations) {
 }
 
 Delayer::Delayer(ModuleOp module, func::FuncOp step)
-    : module(module), step(step), symbols(module), microBatches(iterationsOf(module)) {
-  int64_t position = 0;
-  for (Operation &op : step.getBody().front()) {
-    positions[&op] = position++;
-    if (auto read = dyn_cast<ReadOp>(op))
-      reads[read.getSymbolAttr().getAttr()].push_back(read);
-  }
+    : module(module), step(step), symbols(module), microBatches(iterationsOf(module)), order(step) {
+  for (auto read : step.getBody().getOps<ReadOp>())
+    reads[read.getSymbolAttr().getAttr()].push_back(read);
 }
 
 /// Collects what follows from the update: views, transfers to the tiers of state, gathers of the
@@ -155,7 +152,7 @@ Operation *Delayer::findReader(Delayed &delayed) const {
       }
       if (!isIn(user, Segment::MicroBatch))
         return user;
-      if (!delayed.before || positions.lookup(user) < positions.lookup(delayed.before))
+      if (!delayed.before || order.positionOf(user) < order.positionOf(delayed.before))
         delayed.before = user;
     }
   return nullptr;
@@ -236,8 +233,8 @@ Value Delayer::carried(Value value, Role role, StringRef name, Operation *user) 
 }
 
 /// Moves `op`, which has no command, and the views of it that are before `before`, to there.
-static void moveViews(Operation *op, Operation *before) {
-  if (!op->isBeforeInBlock(before))
+void Delayer::moveViews(Operation *op, Operation *before) const {
+  if (order.positionOf(op) > order.positionOf(before))
     return;
   op->moveBefore(before);
   const SmallVector<Operation *> users(op->getUsers());
@@ -277,7 +274,8 @@ Value Delayer::operandFor(OpOperand &operand, const Delayed &delayed) {
 /// Moves the ops before the first reader, and other reads of what they write behind them.
 void Delayer::move(Delayed &delayed) {
   SmallVector<Operation *> ops(delayed.ops.getArrayRef());
-  llvm::sort(ops, [&](Operation *a, Operation *b) { return positions[a] < positions[b]; });
+  llvm::sort(ops,
+             [&](Operation *a, Operation *b) { return order.positionOf(a) < order.positionOf(b); });
   for (Operation *op : ops) {
     op->moveBefore(delayed.before);
     const bool runs = isa<WriteOp, LaneOpInterface>(op);
@@ -305,7 +303,7 @@ SmallVector<std::pair<LaunchOp, Operation *>> Delayer::run() {
     }
   }
   llvm::stable_sort(all, [&](const Delayed &a, const Delayed &b) {
-    return positions[a.before] < positions[b.before];
+    return order.positionOf(a.before) < order.positionOf(b.before);
   });
   for (Delayed &delayed : all)
     move(delayed);

@@ -57,8 +57,10 @@ struct ShareFetches : zero::impl::ShareFetchesBase<ShareFetches> {
       return;
     for (const Shared &each : all)
       share(each);
-    const std::vector<int64_t> device = liveBytes(getOperation(), *step, Tier::Device);
-    const bool fits = fitsBudgets(getOperation(), *step, budgets, *llvm::max_element(device));
+    int64_t device = 0;
+    if (budgets.both)
+      device = *llvm::max_element(liveBytes(getOperation(), *step, Tier::Device));
+    const bool fits = fitsBudgets(getOperation(), *step, budgets, device);
     for (const Shared &each : all) {
       const Value unused = fits ? each.before : each.operand->get();
       if (!fits)

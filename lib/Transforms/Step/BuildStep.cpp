@@ -231,9 +231,9 @@ struct BuildStep : zero::impl::BuildStepBase<BuildStep> {
     accumulateMicroBatches(module, step, microBatches, gradPrecision);
     GradientFactorOptions factorOptions{
         .clipNorm = clipNorm,
+        .clipsByPrevious = clipByPrevious,
         .isScaleFixed = lossScale > 0,
         .lossScale = {minLossScale, double(lossScaleWindow), double(patience)}};
-    factorOptions.clipsByPrevious = clipByPrevious;
     factorOptions.skipsNonFinite = nonFinite == NonFinite::Skip;
     factorOptions.guard = {skipAbove, skipSpikes};
     // The model's own gradients are those of the rank's own mean.
