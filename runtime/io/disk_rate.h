@@ -12,10 +12,12 @@ struct DiskRate {
   double mixed = 0;           ///< of both together, at the same time
 };
 
-/// Writes and reads files without a name in `folders`, past the system's cache (O_DIRECT), all
-/// through a DiskQueue as a step does: 256 MiB each way, or as much as half a second is enough for;
-/// then both at the same time. Fails where the file system has no such files.
-Status measureDisks(const DriveFolders &folders, DiskRate &rate);
+/// Writes and reads files without a name in `folders`, past the system's cache (O_DIRECT), as a
+/// step of `ranks` ranks on one node does: each has files and a DiskQueue of its own, all at the
+/// same time, then each with one for reads and one for writes. Moves 512 MiB each way, or as much
+/// as half a second is enough for; beyond 8 ranks as 8 do. Fails where the file system has no such
+/// files.
+Status measureDisks(const DriveFolders &folders, size_t ranks, DiskRate &rate);
 
 struct WriteSpeed {
   double bytesPerSecond = 0, flushSeconds = 0; ///< of data, and of a small file

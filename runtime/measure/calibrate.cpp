@@ -267,16 +267,8 @@ Status Calibration::run() {
 /// All drives together, since a step uses them so.
 static Status addDisks(const TeamOptions &options, const DriveFolders &folders,
                        proto::Machine &machine) {
-  auto rates = std::make_shared<std::vector<DiskRate>>(size_t(options.ranks));
-  Team team(options);
-  ZERO_RT_TRY(team.run(
-      [rates, folders](int rank) { return measureDisks(folders, (*rates)[size_t(rank)]); }));
   DiskRate all;
-  for (const DiskRate &rate : *rates) {
-    all.read += rate.read;
-    all.write += rate.write;
-    all.mixed += rate.mixed;
-  }
+  ZERO_RT_TRY(measureDisks(folders, size_t(options.ranks), all));
   proto::Machine::Disk &disk = *machine.mutable_disk();
   const size_t drives = folders.drives();
   disk.set_read_bandwidth(all.read / double(drives));

@@ -25,12 +25,19 @@ struct Measured {
 };
 } // namespace
 
-/// "disk-259-1" in the cache's folder; empty without a cache.
+/// The ranks that use the drives of `options.nvmeDir` at the same time.
+static unsigned ranksOfNode(const PhaseOptions &phases) {
+  const unsigned ranks = phases.place.ranksPerNode;
+  return ranks ? ranks : unsigned(phases.ranks());
+}
+
+/// "disk-259-1-ranks-2" in the cache's folder; empty without a cache.
 static std::string cacheFile(const CompilerOptions &options, const rt::DriveFolders &folders) {
   if (options.noCache || options.cacheFolder.empty())
     return "";
   SmallString<128> path(options.cacheFolder);
-  llvm::sys::path::append(path, "disk-" + folders.drivesText());
+  llvm::sys::path::append(path, "disk-" + folders.drivesText() + "-ranks-" +
+                                    Twine(ranksOfNode(options.phases)));
   return std::string(path);
 }
 
@@ -89,7 +96,7 @@ std::string findDiskSpeed(CompilerOptions &options) {
   const bool isKnown = readCache(cache, measured);
   if (!isKnown) {
     rt::DiskRate rate;
-    if (rt::Status status = rt::measureDisks(folders, rate); !status.ok()) {
+    if (rt::Status status = rt::measureDisks(folders, ranksOfNode(phases), rate); !status.ok()) {
       options.diskSource = status.getMessage();
       return "";
     }
