@@ -3,9 +3,9 @@
 A perceptron of many equal layers, with parameters and optimizer state on disk, in three batch
 sizes: a small one for which the disk is the bottleneck, one whose step takes about as long in
 memory as the disk alone, and one four times as large. Every round runs each of them in memory, on
-disk, and only its transfers (bench/transfers.cpp). zeroc plans with the measured speed of the disk
-of --folder; a folder in memory (/dev/shm) is a disk that is as fast as memory. docs/benchmarks.md
-shows and explains the table.
+disk, and only its transfers (bench/transfers.cpp). zeroc plans for this machine and the disk of
+--folder, both calibrated first; a folder in memory (/dev/shm) is a disk that is as fast as memory.
+docs/benchmarks.md shows and explains the table.
 """
 
 import json
@@ -42,11 +42,20 @@ class Graph:
     def tool(self, name, *words):
         return run([self.options.build / "bin" / name, *words], self.options.timeout).output
 
+    def calibrate(self):
+        """The machine that all graphs are planned for."""
+        machine = self.folder.parent / "machine.json"
+        if not machine.exists():
+            self.tool("zero-run", f"--calibrate={machine}", f"--ranks={RANKS}",
+                      "--threads-per-rank=1", f"--calibrate-disk={self.disk}")
+        return f"--machine={machine}"
+
     def prepare(self):
+        self.folder.mkdir()
         make_deep.write(self.folder / "model.onnx", LAYERS, WIDTH, self.rows)
         np.save(self.folder / "x.npy", np.random.default_rng(0).standard_normal(
             (RANKS * self.rows, WIDTH), dtype=np.float32))
-        disk = [*NVME_FLAGS, f"--nvme-dir={self.disk}", *self.options.flags.split()]
+        disk = [*NVME_FLAGS, f"--nvme-dir={self.disk}", self.calibrate(), *self.options.flags.split()]
         for name, flags in (("memory", ()), ("disk", disk)):
             self.tool("zeroc", self.folder / "model.onnx", "--zero-stage=3", f"--ranks={RANKS}",
                       "--optimizer=adamw", "-o", self.folder / f"{name}.zexe", *flags)
