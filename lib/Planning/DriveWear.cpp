@@ -23,7 +23,8 @@ double DriveWear::years() const {
 DriveWear nodeDriveWear(const Machine &machine, double read, double written, int64_t ranks,
                         double seconds) {
   const auto here = double(ranksOnNode(machine, ranks));
-  return {read * here, written * here, seconds, machine.disk.endurance * machine.disk.count};
+  return {read * here, written * here, seconds, machine.disk.endurance * machine.disk.count,
+          machine.disk.count};
 }
 
 static std::string formatted(const char *format, double value) {

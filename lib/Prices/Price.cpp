@@ -36,7 +36,12 @@ Price priceOf(ModuleOp module, const planning::Machine &machine, int64_t threads
   price.trained = plan.trained;
   price.seconds = simulatePackedStep(module, storage, machine, threads);
   price.tokens = tokensOf(storage.getStep(), plan);
-  price.written = plan.movedOver(planning::Link::DiskWrite) * plan.ranks * plan.tensorRanks;
+  const int64_t ranks = plan.ranks * plan.tensorRanks;
+  const int64_t read = plan.movedOver(planning::Link::DiskRead);
+  const int64_t written = plan.movedOver(planning::Link::DiskWrite);
+  price.written = written * ranks;
+  price.drives =
+      planning::nodeDriveWear(machine, double(read), double(written), ranks, price.seconds);
   return price;
 }
 
@@ -85,6 +90,11 @@ std::optional<double> hoursOf(const Price &price, double tokens) {
 std::optional<double> writtenOf(const Price &price, double tokens) {
   const std::optional<double> steps = stepsOf(price, tokens);
   return steps ? std::optional(*steps * double(price.written)) : std::nullopt;
+}
+
+std::optional<double> yearsOf(const Price &price) {
+  const double years = price.drives.years();
+  return years > 0 ? std::optional(years) : std::nullopt;
 }
 
 } // namespace zero::prices

@@ -46,6 +46,8 @@ static void writePrice(llvm::json::OStream &json, const PriceTable &table, const
   writeNumber(json, "hours", hoursOf(price, table.tokens));
   json.attribute("written_bytes_per_step", price.written);
   writeNumber(json, "written_bytes", writtenOf(price, table.tokens));
+  json.attribute("written_bytes_per_day", price.drives.writtenPerDay());
+  writeNumber(json, "drive_years", yearsOf(price));
   json.attributeObject("missing", [&] {
     for (Memory memory : kMemories)
       if (const double bytes = row.missing[size_t(memory)]; bytes > 0)

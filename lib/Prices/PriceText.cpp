@@ -14,6 +14,11 @@ using Cells = std::vector<std::string>;
 /// The width of a command line that is not broken, and of the text as a whole.
 static constexpr size_t kWidth = 116;
 
+/// Whether it is known of any row how long drives last; otherwise there is no column of it.
+static bool hasYears(const PriceTable &table) {
+  return llvm::any_of(table.rows, [](const PricedRow &row) { return yearsOf(row.price); });
+}
+
 static void printHead(const PriceTable &table, llvm::raw_ostream &os) {
   os << "ways to train " << table.model << ": " << parametersOf(table) << " parameters, "
      << ranksText(table) << "\nmachine: " << table.capacity.machine << ": "
@@ -22,10 +27,17 @@ static void printHead(const PriceTable &table, llvm::raw_ostream &os) {
     os << note << "\n";
   os << "device, host, disk: bytes of each rank; hours, and TB written to drives, for "
      << numberText(table.tokens) << " tokens (--tokens)\n";
+  if (hasYears(table))
+    os << "years: of such steps, until the endurance of the drives is used up\n";
 }
 
-static const Cells kHeadings = {"",     "way",    "where", "device", "host",
-                                "disk", "s/step", "hours", "TB",     "fits"};
+static Cells headingsOf(const PriceTable &table) {
+  Cells cells{"", "way", "where", "device", "host", "disk", "s/step", "hours", "TB"};
+  if (hasYears(table))
+    cells.emplace_back("years");
+  cells.emplace_back("fits");
+  return cells;
+}
 
 static std::string bytesText(int64_t bytes) { return bytes ? std::to_string(bytes) : "-"; }
 
@@ -33,7 +45,7 @@ static Cells cellsOf(const PriceTable &table, size_t index) {
   const PricedRow &row = table.rows[index];
   Cells cells{std::to_string(index + 1), row.row.way, row.row.placement};
   if (!row.hasPlan()) {
-    cells.resize(9, "-");
+    cells.resize(headingsOf(table).size() - 1, "-");
     cells.push_back("no plan");
     return cells;
   }
@@ -42,13 +54,13 @@ static Cells cellsOf(const PriceTable &table, size_t index) {
   cells.push_back(numberText(row.price.seconds));
   cells.push_back(numberText(hoursOf(row.price, table.tokens)));
   cells.push_back(row.price.written ? terabytesText(writtenOf(row.price, table.tokens)) : "-");
+  if (hasYears(table))
+    cells.push_back(numberText(yearsOf(row.price)));
   cells.push_back(table.fastest == index ? "fastest" : verdictOf(table, row));
   return cells;
 }
 
-/// The first three columns and the last one are text, the others numbers.
-static bool isText(size_t column) { return column == 1 || column == 2 || column == 9; }
-
+/// The second and third column and the last one are text, the others numbers.
 static void printRows(ArrayRef<Cells> rows, llvm::raw_ostream &os) {
   std::vector<size_t> widths(rows.front().size());
   for (const Cells &row : rows)
@@ -59,7 +71,7 @@ static void printRows(ArrayRef<Cells> rows, llvm::raw_ostream &os) {
     llvm::raw_string_ostream text(line);
     for (auto [column, cell] : llvm::enumerate(row)) {
       text << (column ? "  " : "");
-      if (isText(column))
+      if (column == 1 || column == 2 || column + 1 == row.size())
         text << llvm::left_justify(cell, widths[column]);
       else
         text << llvm::right_justify(cell, widths[column]);
@@ -83,7 +95,7 @@ static void printCommand(const PriceTable &table, const PricedRow &row, llvm::ra
 
 void printPrices(const PriceTable &table, llvm::raw_ostream &os) {
   printHead(table, os);
-  std::vector<Cells> rows{kHeadings};
+  std::vector<Cells> rows{headingsOf(table)};
   for (size_t index = 0; index < table.rows.size(); ++index)
     rows.push_back(cellsOf(table, index));
   os << "\n";

@@ -68,6 +68,7 @@ static void writeTransfers(llvm::json::OStream &json, const PlanSummary &plan) {
 
 /// What is 0 is not known.
 static void writeDrives(llvm::json::OStream &json, const planning::DriveWear &wear) {
+  json.attribute("count", wear.count);
   json.attribute("read_per_step", wear.read);
   json.attribute("written_per_step", wear.written);
   json.attribute("step_seconds", wear.seconds);

@@ -141,7 +141,7 @@ def check_explanation(checks, graph):
                   "tokens/price"):
         checks.that(words in text, f"'{words}' is not in {text}")
     check_page(checks, graph, executable, [f"--machine={machine}", flags])
-    for words, value in ((["expected one of ranks, peak, ", "got 'speed'"], "speed=2"),
+    for words, value in ((["expected one of ranks, peak, ", "disk-bus, got 'speed'"], "speed=2"),
                          (["expected one of ranks, ", "got ''"], "disks=2,"),
                          (["'h2d=fast'", "a positive number, a rate as '25GB/s'"], "disks=2,h2d=fast"),
                          (["'h2d'", "a positive number", "got ''"], "h2d"),
@@ -256,9 +256,11 @@ def check_sensitivity(checks, executable):
     times = sum(slope for name, slope in found.items() if "seconds" in name)
     # With all rates doubled and all times halved, a step takes half as long.
     checks.that(abs(rates - times + 1) < 0.02, f"sensitivity: rates {rates}, times {times}")
-    change = (math.log(report["what_if"]["memory=1.01x"]["seconds"] / report["seconds"]) /
-              math.log(1.01))
-    checks.that(abs(change - found.get("memory", 0)) < 0.02, f"memory: {change}, {found}")
+    # The names are those of --what-if.
+    for name in ("peak", "memory"):
+        change = (math.log(report["what_if"][f"{name}=1.01x"]["seconds"] / report["seconds"]) /
+                  math.log(1.01))
+        checks.that(abs(change - found.get(name, 0)) < 0.02, f"{name}: {change}, {found}")
 
 
 def main():

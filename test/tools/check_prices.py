@@ -1,11 +1,13 @@
 """Checks a table of `zeroc --prices` against the certificates of its rows.
 
 usage: check_prices.py PRICES.json [--rows=N,...] [--simulated=MACHINE] [--text=FILE]
+                       [--endurance=BYTES]
 
 Runs the command of each row, or of the rows of these numbers from 1, and compares the bytes of each
 tier, what is trained and what is written. Derives the other numbers from these. With --simulated,
 also compiles the rows and compares their seconds with zero-sim's on this machine. With --text,
-finds the bytes of each row in the table as text.
+finds the bytes of each row in the table as text. Years are those of drives of a node that last so
+many bytes (0: not known).
 """
 
 import argparse
@@ -19,6 +21,7 @@ from pathlib import Path
 TIERS = {"device": "device_bytes", "host": "host_bytes", "nvme": "disk_bytes"}
 # zeroc simulates before collectives and transfers have commands of their own.
 NEAR = 0.15
+DAY, YEAR = 24 * 60 * 60, 365.25
 
 
 def run(*command):
@@ -57,6 +60,17 @@ def check_derived(table, row):
     assert abs(row["hours"] - steps * row["seconds"] / 3600) <= 1e-6 * row["hours"], row
     assert abs(row["written_bytes"] - steps * row["written_bytes_per_step"]) <= 1e-6 * (
         1 + row["written_bytes"]), row
+
+
+def check_wear(table, row, endurance):
+    """What a day of steps writes to the drives of a node, and the years that they last."""
+    ranks = table["machine"]["ranks_on_node"]
+    rate = row["written_bytes_per_step"] / table["ranks"] * ranks / row["seconds"] * DAY
+    assert abs(row["written_bytes_per_day"] - rate) <= 1e-6 * rate, (row, rate)
+    if not endurance or not rate:
+        assert row["drive_years"] is None, row
+        return
+    assert abs(row["drive_years"] * rate * YEAR / endurance - 1) <= 1e-6, (row, rate)
 
 
 def needed(table, row, plan):
@@ -110,6 +124,7 @@ def main():
     parser.add_argument("--rows")
     parser.add_argument("--simulated")
     parser.add_argument("--text")
+    parser.add_argument("--endurance", type=float, default=0)
     args = parser.parse_args()
     table = json.loads(Path(args.prices).read_text())
     assert (table["format"], table["version"]) == ("zero-prices", 1)
@@ -123,6 +138,7 @@ def main():
                 assert row["outcome"].startswith("no plan: "), row
                 continue
             check_derived(table, row)
+            check_wear(table, row, args.endurance)
             check_fits(table, row, check_certificate(table, row, folder))
             if args.simulated:
                 check_simulated(row, args.simulated, folder)

@@ -2,6 +2,7 @@
 
 #include "what_if.h"
 
+#include "figures.h"
 #include "runtime/format/limits.h"
 #include "runtime/support/checked.h"
 #include "scale_ranks.h"
@@ -16,13 +17,6 @@ using namespace zero::planning;
 namespace zero::sim {
 
 namespace {
-/// A name, the figures of a machine that it changes, and their unit.
-struct Knob {
-  const char *name;
-  const char *unit; ///< of values with a prefix; null: a number
-  std::vector<double *> (*of)(Machine &machine);
-};
-
 /// What is simulated.
 struct Setting {
   Machine machine;
@@ -31,25 +25,10 @@ struct Setting {
 };
 } // namespace
 
-static constexpr Knob kKnobs[] = {
-    {"peak", "FLOP/s", [](Machine &m) { return std::vector{&m.peakFlops, &m.halfFlops}; }},
-    {"memory", "B/s", [](Machine &m) { return std::vector{&m.memoryBandwidth, &m.copyBandwidth}; }},
-    {"node", "B/s",
-     [](Machine &m) { return std::vector{&m.gather.bandwidth, &m.reduce.bandwidth}; }},
-    {"network", "B/s", [](Machine &m) { return std::vector{&m.network.bandwidth}; }},
-    {"h2d", "B/s", [](Machine &m) { return std::vector{&m.hostToDevice.bandwidth}; }},
-    {"d2h", "B/s", [](Machine &m) { return std::vector{&m.deviceToHost.bandwidth}; }},
-    {"host", "B/s", [](Machine &m) { return std::vector{&m.host.memoryBandwidth}; }},
-    {"disks", nullptr, [](Machine &m) { return std::vector{&m.disk.count}; }},
-    {"disk-read", "B/s", [](Machine &m) { return std::vector{&m.disk.read}; }},
-    {"disk-write", "B/s", [](Machine &m) { return std::vector{&m.disk.write}; }},
-    {"disk-bus", "B/s", [](Machine &m) { return std::vector{&m.disk.bus}; }},
-};
-
-static std::string knobNames() {
+static std::string changeNames() {
   std::string names = "ranks";
-  for (const Knob &knob : kKnobs)
-    names += ", " + std::string(knob.name);
+  for (const Figure &figure : machineFigures())
+    names += ", " + std::string(figure.name);
   return names;
 }
 
@@ -64,30 +43,28 @@ static bool parse(std::string text, std::string_view suffix, double scale, doubl
   return number > 0 && std::isfinite(number);
 }
 
-/// A number of the knob's unit.
-static bool parseFigure(const Knob &knob, const std::string &text, double &number) {
+/// A number of the figure's unit.
+static bool parseNumber(const Figure &figure, const std::string &text, double &number) {
   static constexpr std::pair<const char *, double> kPrefixes[] = {
       {"T", 1e12}, {"G", 1e9}, {"M", 1e6}};
   if (parse(text, "", 1, number))
     return true;
-  return knob.unit && std::ranges::any_of(kPrefixes, [&](const auto &prefix) {
-           return parse(text, std::string(prefix.first) + knob.unit, prefix.second, number);
+  return figure.unit && std::ranges::any_of(kPrefixes, [&](const auto &prefix) {
+           return parse(text, std::string(prefix.first) + figure.unit, prefix.second, number);
          });
 }
 
-static Status setFigures(const Knob &knob, const std::string &value, Machine &machine) {
+static Status setFigure(const Figure &figure, const std::string &value, Machine &machine) {
   double number = 0;
   const bool isFactor = parse(value, "x", 1, number);
-  const std::string rate = knob.unit ? format(", a rate as '25G%s'", knob.unit) : "";
-  if (!isFactor && !parseFigure(knob, value, number))
+  const std::string rate = figure.unit ? format(", a rate as '25G%s'", figure.unit) : "";
+  if (!isFactor && !parseNumber(figure, value, number))
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "expected a positive number%s, or a factor as '2x', got '%s'", rate.c_str(),
                 escape(value).c_str());
-  for (double *figure : knob.of(machine)) {
-    if (*figure <= 0)
-      return Status(ZERO_RT_INVALID_ARGUMENT, "the machine description has no such figure");
-    *figure = isFactor ? *figure * number : number;
-  }
+  if (!hasFigure(figure, machine))
+    return Status(ZERO_RT_INVALID_ARGUMENT, "the machine description has no such figure");
+  scaleFigure(figure, machine, isFactor ? number : number / *figure.of(machine).front());
   return {};
 }
 
@@ -109,11 +86,13 @@ static Status setRanks(const std::string &value, uint32_t &ranks) {
 static Status apply(const std::string &name, const std::string &value, Setting &setting) {
   if (name == "ranks")
     return setRanks(value, setting.ranks);
-  const auto *knob = std::ranges::find_if(kKnobs, [&](const Knob &k) { return name == k.name; });
-  if (knob == std::end(kKnobs))
-    return fail(ZERO_RT_INVALID_ARGUMENT, "expected one of %s, got '%s'", knobNames().c_str(),
+  const auto figures = machineFigures();
+  const auto figure =
+      std::ranges::find_if(figures, [&](const Figure &f) { return name == f.name; });
+  if (figure == figures.end())
+    return fail(ZERO_RT_INVALID_ARGUMENT, "expected one of %s, got '%s'", changeNames().c_str(),
                 escape(name).c_str());
-  return setFigures(*knob, value, setting.machine);
+  return setFigure(*figure, value, setting.machine);
 }
 
 static std::vector<std::string> split(const std::string &text) {

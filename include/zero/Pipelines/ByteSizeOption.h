@@ -31,38 +31,37 @@ inline llvm::raw_ostream &operator<<(llvm::raw_ostream &os, BytesPerDay rate) {
   return os << rate.bytes << "/day";
 }
 
-} // namespace zero
-
-/// Parses a ByteSize; reports no error: the tools do.
-template <>
-class llvm::cl::parser<zero::ByteSize> : public llvm::cl::basic_parser<zero::ByteSize> {
+/// Parses a flag whose value is a struct with `bytes`; reports no error: the tools do.
+template <typename Value, std::optional<uint64_t> (*Parse)(std::string_view)>
+class BytesParser : public llvm::cl::basic_parser<Value> {
 public:
-  using basic_parser::basic_parser;
+  using llvm::cl::basic_parser<Value>::basic_parser;
 
-  bool parse(Option &, StringRef, StringRef text, zero::ByteSize &size) {
-    std::optional<uint64_t> bytes = zero::planning::parseByteSize(text);
-    size.bytes = bytes.value_or(0);
+  bool parse(llvm::cl::Option &, llvm::StringRef, llvm::StringRef text, Value &value) {
+    std::optional<uint64_t> bytes = Parse(text);
+    value.bytes = bytes.value_or(0);
     return !bytes;
   }
-  StringRef getValueName() const override { return "bytes"; }
-  void printOptionDiff(const Option &, zero::ByteSize, const OptionValue<zero::ByteSize> &,
+  void printOptionDiff(const llvm::cl::Option &, Value, const llvm::cl::OptionValue<Value> &,
                        size_t) const {}
 };
 
-/// Parses BytesPerDay; reports no error: the tools do.
-template <>
-class llvm::cl::parser<zero::BytesPerDay> : public llvm::cl::basic_parser<zero::BytesPerDay> {
-public:
-  using basic_parser::basic_parser;
+} // namespace zero
 
-  bool parse(Option &, StringRef, StringRef text, zero::BytesPerDay &rate) {
-    std::optional<uint64_t> bytes = zero::planning::parseBytesPerDay(text);
-    rate.bytes = bytes.value_or(0);
-    return !bytes;
-  }
+template <>
+class llvm::cl::parser<zero::ByteSize>
+    : public zero::BytesParser<zero::ByteSize, zero::planning::parseByteSize> {
+public:
+  using BytesParser::BytesParser;
+  StringRef getValueName() const override { return "bytes"; }
+};
+
+template <>
+class llvm::cl::parser<zero::BytesPerDay>
+    : public zero::BytesParser<zero::BytesPerDay, zero::planning::parseBytesPerDay> {
+public:
+  using BytesParser::BytesParser;
   StringRef getValueName() const override { return "bytes/day"; }
-  void printOptionDiff(const Option &, zero::BytesPerDay, const OptionValue<zero::BytesPerDay> &,
-                       size_t) const {}
 };
 
 #endif // ZERO_PIPELINES_BYTESIZEOPTION_H

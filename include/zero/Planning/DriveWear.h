@@ -12,6 +12,7 @@ struct DriveWear {
   double read = 0, written = 0; ///< bytes of all ranks that share the drives, in a step
   double seconds = 0;           ///< of a step; 0: not known
   double endurance = 0;         ///< bytes that may be written to all the drives; 0: not known
+  double count = 1;             ///< of drives, over which bytes are striped evenly
 
   /// Bytes that are written in a day of steps; 0: not known.
   double writtenPerDay() const;

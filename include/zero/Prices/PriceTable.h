@@ -6,7 +6,7 @@
 #ifndef ZERO_PRICES_PRICETABLE_H
 #define ZERO_PRICES_PRICETABLE_H
 
-#include "zero/Planning/Machine.h"
+#include "zero/Planning/DriveWear.h"
 #include "zero/Prices/Ways.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,9 +26,10 @@ const char *memoryName(Memory memory);
 struct Price {
   std::array<int64_t, 3> bytes = {}; ///< arena of each rank, by Memory
   int64_t parameters = 0, trained = 0;
-  double seconds = 0;  ///< of a step, simulated
-  int64_t tokens = 0;  ///< of all ranks in a step; 0: the model has no input of tokens
-  int64_t written = 0; ///< bytes that all ranks write to drives in a step
+  double seconds = 0;         ///< of a step, simulated
+  int64_t tokens = 0;         ///< of all ranks in a step; 0: the model has no input of tokens
+  int64_t written = 0;        ///< bytes that all ranks write to drives in a step
+  planning::DriveWear drives; ///< of a node
 };
 
 /// The price of a packed module, whose ranks have `threads` threads each, on `machine`.
@@ -80,6 +81,9 @@ std::optional<double> stepsOf(const Price &price, double tokens);
 std::optional<double> hoursOf(const Price &price, double tokens);
 /// Bytes that these steps write to drives.
 std::optional<double> writtenOf(const Price &price, double tokens);
+/// Years of such steps until the endurance of the drives is used up; nothing if it is not known or
+/// nothing is written.
+std::optional<double> yearsOf(const Price &price);
 
 void printPrices(const PriceTable &table, llvm::raw_ostream &os);
 

@@ -32,14 +32,16 @@ function verdict(row) {
 
 function priceCells(row, index) {
   const name = [String(index + 1), row.way, row.where];
-  if (!("seconds" in row)) return [...name, "-", "-", "-", "-", "-", "-", verdict(row)];
+  if (!("seconds" in row)) return [...name, "-", "-", "-", "-", "-", "-", "-", verdict(row)];
   return [...name, exact(row.device_bytes), exact(row.host_bytes), exact(row.disk_bytes), formatNumber(row.seconds),
-    formatNumber(row.hours), row.written_bytes ? formatNumber(row.written_bytes / 1e12) : "-", verdict(row)];
+    formatNumber(row.hours), row.written_bytes ? formatNumber(row.written_bytes / 1e12) : "-",
+    formatNumber(row.drive_years), verdict(row)];
 }
 
 function priceTable() {
   const columns = [["", "number"], ["way", "nowrap"], ["where", "nowrap"], ["device", "number"], ["host", "number"],
-    ["disk", "number"], ["s/step", "number"], ["hours", "number"], ["TB written", "number"], ["fits", "nowrap"]];
+    ["disk", "number"], ["s/step", "number"], ["hours", "number"], ["TB written", "number"], ["years", "number"],
+    ["fits", "nowrap"]];
   const content = table(columns, data.rows.map(priceCells));
   content.querySelectorAll("tbody tr").forEach((row, i) => { if (data.rows[i].fastest) row.className = "best"; });
   return content;
@@ -57,7 +59,8 @@ writePage({
   sections: [
     { id: "prices", title: "Ways to train", content: [scroll(priceTable())],
       note: "Bytes are those of each rank on each tier; point at them for the exact number. Hours and terabytes written " +
-        `to drives are those of ${formatCount(data.tokens)} tokens.` },
+        `to drives are those of ${formatCount(data.tokens)} tokens. After so many years of such steps the endurance of the ` +
+        "drives is used up, if the machine says it." },
     { id: "notes", title: "Assumed", hidden: !data.notes.length,
       content: [element("ul", "decided", ...data.notes.map((note) => element("li", "", note)))] },
     { id: "commands", title: "Commands", content: [scroll(commandTable())],

@@ -89,6 +89,17 @@ function tiersSection() {
   };
 }
 
+/** The drives of a node of the machine that was planned for. */
+function drivesSection() {
+  const { drives } = plan;
+  return {
+    id: "drives", title: "Drives", hidden: !drives,
+    note: drives && "What all ranks of a node read and write together. " +
+      (drives.step_seconds ? `A step is simulated to take ${Number(drives.step_seconds.toPrecision(4))} s.` : ""),
+    content: drives ? [named("drives", scroll(drivesTable(drives)))] : [],
+  };
+}
+
 function peakSection() {
   const peak = plan.peak_command;
   const there = plan.tensors.filter((tensor) => tensor.begin <= peak && peak <= tensor.end).sort((a, b) => b.bytes - a.bytes);
@@ -148,6 +159,6 @@ const decisionsSection = () =>
 
 writePage({
   ...head(), facts: facts(),
-  sections: [stepSection(), storedSection(), tiersSection(), peakSection(), arenaSection(), largestSection(), volumeSection(), ownersSection(), decisionsSection()],
+  sections: [stepSection(), storedSection(), tiersSection(), drivesSection(), peakSection(), arenaSection(), largestSection(), volumeSection(), ownersSection(), decisionsSection()],
   footer: "Written by zeroc before the step runs. The numbers are those of the certificate. This page contains them as JSON.",
 });

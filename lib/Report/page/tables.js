@@ -68,6 +68,18 @@ function transferTable(moved) {
   return table([["", ""], ["per rank and step", "number"], ["all ranks", "number"]], rows);
 }
 
+/** What a step reads and writes on the drives of a node and on each of them, and how long they last. */
+function drivesTable({ count, years, ...drives }) {
+  const known = (figure, text) => figure ? text(Number(figure.toPrecision(3))) : "not known";
+  const terabytes = (bytes) => known(bytes / 1e12, (figure) => `${figure} TB`);
+  const parts = count > 1 ? [1, count] : [1];
+  const row = (name, text, total) => [name, ...parts.map((part) => text(total / part))];
+  return table([["", ""], [count > 1 ? `all ${count} drives` : "the drive", "number"], ["each", "number"]].slice(0, 1 + parts.length),
+    [row("read in a step", exact, drives.read_per_step), row("written in a step", exact, drives.written_per_step),
+      row("written in a day", terabytes, drives.written_per_day), row("endurance", terabytes, drives.endurance),
+      ["years until it is used up", ...parts.map(() => known(years, String))]]);
+}
+
 /** How evenly ranks share the steps of matrices or whole tensors. */
 function ownersTable(owners) {
   const { busiest_operations: busiest, mean_operations: mean } = owners;

@@ -13,6 +13,7 @@ TEST(DriveWear, CountsTheDrivesOfANode) {
   const DriveWear wear = nodeDriveWear(machine, 3e9, 1e9, 8, 86.4);
   EXPECT_DOUBLE_EQ(wear.read, 12e9);
   EXPECT_DOUBLE_EQ(wear.written, 4e9);
+  EXPECT_DOUBLE_EQ(wear.count, 2);
   EXPECT_DOUBLE_EQ(wear.writtenPerDay(), 4e12);
   EXPECT_DOUBLE_EQ(wear.years(), 300 / 365.25);
 }
