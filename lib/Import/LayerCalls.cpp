@@ -4,7 +4,8 @@
 //   _native_batch_norm_legit_functional(x, weight, bias, mean, var, training, momentum, eps):
 //     onnxscript exports it in inference mode, whatever `training` is
 //   scaled_dot_product_attention(q, k, v, mask, dropout_p, ..): its Dropout lacks the
-//     operand that switches it on
+//     operand that switches it on. A boolean mask becomes the least finite number, so that a
+//     row without a key has the mean of all values, where the call has zeros
 //   native_dropout(x, p, train), dropout(x, p, train)
 //   embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): the row
 //     padding_idx gets no gradient, which becomes an attribute of Gather
@@ -17,6 +18,8 @@
 #include "CallRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
+
+#include <limits>
 
 using llvm::StringRef;
 
@@ -61,9 +64,47 @@ static void restoreDropout(CallEditor &editor, pb::NodeProto &node, const FxCall
     switchOn(editor, node);
 }
 
+/// The node that computes an operand of `node`, which may be null, if both are of these types.
+static pb::NodeProto *operandOf(const CallEditor &editor, const pb::NodeProto *node, StringRef type,
+                                StringRef operandType, int index = 0) {
+  if (!node || node->op_type() != type || node->input_size() <= index)
+    return nullptr;
+  pb::NodeProto *operand = editor.producerOf(node->input(index));
+  return operand && operand->op_type() == operandType ? operand : nullptr;
+}
+
+static std::string addMinusInfinity(CallEditor &editor, int32_t type) {
+  const evaluate::ElementType element = elementTypeOf(type);
+  bool exact = true;
+  const int64_t value =
+      evaluate::fromDouble(element, -std::numeric_limits<double>::infinity(), exact);
+  return editor.addConstant(fromValues({element, {}, {value}}, type));
+}
+
+/// `guard` is Where(IsNaN(weights), 0, weights). Where the call makes numbers of a boolean mask,
+/// hidden keys get minus infinity.
+static void restoreHiddenRows(CallEditor &editor, const pb::NodeProto &guard, const FxCall &call) {
+  const pb::NodeProto *test = operandOf(editor, &guard, "Where", "IsNaN");
+  const pb::NodeProto *softmax = operandOf(editor, test, "IsNaN", "Softmax");
+  const pb::NodeProto *sum = operandOf(editor, softmax, "Softmax", "Add");
+  for (int index : {0, 1}) {
+    pb::NodeProto *mask = operandOf(editor, sum, "Add", "Where", index);
+    std::optional<FxCall> origin = mask ? parseCall(*mask) : std::nullopt;
+    if (!origin || origin->result != call.result || mask->input_size() != 3)
+      continue;
+    auto hidden = llvm::find_if(editor.model.constants,
+                                [&](const auto &each) { return each.first == mask->input(2); });
+    if (hidden == editor.model.constants.end() || hidden->second.elements != 1)
+      continue;
+    mask->set_input(2, addMinusInfinity(editor, hidden->second.type));
+    editor.restored("attention masks that hide all keys of a row as the call does");
+  }
+}
+
 static void restoreAttention(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {
   if (node.op_type() == "Dropout" && call.getFloat(4, "dropout_p", 0) > 0)
     switchOn(editor, node);
+  restoreHiddenRows(editor, node, call);
 }
 
 static void restoreEmbedding(CallEditor &editor, pb::NodeProto &node, const FxCall &call) {

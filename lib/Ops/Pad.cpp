@@ -260,11 +260,26 @@ static LogicalResult padGradPlainly(onnx::NodeOp node, NodeBuilder &nodes,
   return success();
 }
 
+/// What is put around nothing: the value everywhere. The other modes have nothing to repeat.
+static LogicalResult padNothing(onnx::NodeOp node, NodeBuilder &nodes,
+                                SmallVectorImpl<Value> &results) {
+  if (node.getString("mode", "constant") != "constant")
+    return success();
+  RankedTensorType type = node.outputType(0);
+  Value value = node.hasInput(2) ? nodes.reshape(node.getInputs()[2], {})
+                                 : nodes.scalar(0, type.getElementType());
+  results.push_back(nodes.expand(value, type.getShape()));
+  return success();
+}
+
 void registerPad() {
   registerAnySign(OpDef{op::Pad, 11, kNewestOpset, Kind::Other, lowerPad, padGradient}
                       .moves()
                       .dividedBy(padFactors)
-                      .writtenBy(padPlainly));
+                      .writtenBy(padPlainly)
+                      .omittingEmpty(padNothing)
+                      .operand(1, OperandRole::Setting)
+                      .operand(3, OperandRole::Setting));
   registerOp(OpDef{own::PadGrad, 1, 1, Kind::Other, lowerPadGrad}
                  .dividedBy(padGradFactors)
                  .writtenBy(padGradPlainly));

@@ -244,7 +244,7 @@ void registerUnary() {
   add(op::Abs, 7, lowerUnary<absolute>, unaryGradient<absSlope>, Function::None,
       ofIntegers<[](Wide a) { return a < 0 ? -a : a; }>());
   add(op::Erf, 9, lowerUnary<one<math::ErfOp>>, unaryGradient<erfSlope>);
-  add({"", "Softplus"}, 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);
+  add(op::Softplus, 7, lowerUnary<softplus>, unaryGradient<softplusSlope>);
   add({"", "LeakyRelu"}, 7, lowerUnary<leakyRelu>, unaryGradient<leakyReluSlope>);
   add(op::Elu, 7, lowerUnary<elu>, unaryGradient<eluSlope>);
   add(op::HardSigmoid, 7, lowerUnary<hardSigmoid>, unaryGradient<hardSigmoidSlope>);

@@ -19,7 +19,8 @@ FLAGS = ["--optimizer=adamw", *(f"--{key.replace('_', '-')}={value}"
 
 # Where dropout is tried, and the keys of its ratios.
 DROPPED = {"gpt2": ("attn_pdrop", "embd_pdrop", "resid_pdrop"),
-           "phi3": ("embd_pdrop", "resid_pdrop"), "gemma2": ("attention_dropout",)}
+           "phi3": ("resid_pdrop",), "gpt_neox": ("hidden_dropout",),
+           "gemma2": ("attention_dropout",)}
 
 
 def check_dropout(checks, folder, case, expected):

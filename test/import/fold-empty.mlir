@@ -52,8 +52,24 @@ func.func @step(%x: tensor<1xf32> {zero.binding = "x"}) -> (tensor<f32> {zero.bi
 // -----
 
 func.func @step(%x: tensor<2x0x4xf32> {zero.binding = "x"}, %w: tensor<1x0x4xf32> {zero.binding = "w"}) -> (tensor<f32> {zero.binding = "loss"}) {
-  // expected-error @+1 {{Conv node '' reads a tensor without elements: expected a product, a sum, a concatenation or a scatter; leave the tensor out of the model}}
+  // expected-error @+1 {{Conv node '' reads a tensor without elements: expected a product, a sum, a concatenation, a scatter or a Pad with a constant; leave the tensor out of the model}}
   %y = onnx.node "Conv"(%x, %w) {} opset 18 : (tensor<2x0x4xf32>, tensor<1x0x4xf32>) -> tensor<2x1x1xf32>
   %loss = onnx.node "ReduceSum"(%y) {keepdims = 0 : i64} opset 18 : (tensor<2x1x1xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// Padding around nothing is the value of the padding.
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %[[V:.*]]: tensor<1xf32>
+// CHECK-NOT: "Pad"
+// CHECK: %[[SCALAR:.*]] = onnx.node "Reshape"(%[[V]]
+// CHECK: onnx.node "Expand"(%[[SCALAR]], {{.*}} -> tensor<2x4xf32>
+// CHECK-NOT: "Pad"
+func.func @step(%v: tensor<1xf32> {zero.binding = "v"}, %n: tensor<0x4xf32> {zero.binding = "n"}) -> (tensor<f32> {zero.binding = "loss"}) {
+  %pads = arith.constant dense<[2, 0, 0, 0]> : tensor<4xi64>
+  %p = onnx.node "Pad"(%n, %pads, %v) {} opset 18 : (tensor<0x4xf32>, tensor<4xi64>, tensor<1xf32>) -> tensor<2x4xf32>
+  %loss = onnx.node "ReduceSum"(%p) {keepdims = 0 : i64} opset 18 : (tensor<2x4xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }

@@ -245,7 +245,8 @@ void ConfigReader::readFactors() {
       keys.refuse(key, "a number from 0 to below 1");
     return ratio;
   };
-  config.embeddingDropout = dropout("embd_pdrop");
+  if (StringRef key = config.family->embeddingDropout; !key.empty())
+    config.embeddingDropout = dropout(key);
   config.residualDropout = dropout("resid_pdrop");
   config.attentionDropout = dropout("attention_dropout");
   config.embeddingScale = config.family->scalesEmbedding ? std::sqrt(double(config.width)) : 1;
@@ -322,6 +323,10 @@ std::vector<bool> ConfigReader::slidingLayers(int64_t count, const std::vector<d
     }
   const int64_t pattern =
       keys.has("sliding_window_pattern") ? keys.size("sliding_window_pattern") : 0;
+  if (config.family->fixesSlidingPattern && known.getInteger("sliding_window_pattern") != pattern)
+    keys.refuse("sliding_window_pattern", "no value: model_type '" + config.family->type +
+                                              "' of transformers does not read it; layer_types "
+                                              "says which layers have a window");
   const int64_t first = keys.integer("max_window_layers", 0);
   for (int64_t index = 0; index < count; ++index) {
     if (int64_t(types.size()) == count)

@@ -49,6 +49,8 @@ struct Family {
   bool normalizesWholeRows = false; ///< of queries and keys: over all heads, not each
   bool scalesEmbedding = false;     ///< by the square root of the width
   bool padsEmbedding = true;        ///< the row of pad_token_id has no gradient
+  llvm::StringRef embeddingDropout = "embd_pdrop"; ///< the key of its ratio; "" if there is none
+  bool fixesSlidingPattern = false; ///< sliding_window_pattern may only have its default
   llvm::StringRef ropeTypes = "default,linear,llama3,yarn,longrope";
 };
 

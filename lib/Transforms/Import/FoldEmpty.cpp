@@ -68,7 +68,8 @@ private:
     if (results.empty())
       return node.emitError() << node.describe()
                               << " reads a tensor without elements: expected a product, a sum, a "
-                                 "concatenation or a scatter; leave the tensor out of the model";
+                                 "concatenation, a scatter or a Pad with a constant; leave the "
+                                 "tensor out of the model";
     node->replaceAllUsesWith(results);
     node.erase();
     return success();

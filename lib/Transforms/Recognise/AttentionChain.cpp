@@ -168,6 +168,14 @@ void AttentionChain::findGuard() {
   }
 }
 
+/// Whether the weights are tested for NaN in another way than a guard does, as nan_to_num() of
+/// PyTorch does it. That cuts the gradient of rows of which all scores are minus infinity, where a
+/// fused softmax has the gradient NaN, and the choice of the mask has zeros.
+bool AttentionChain::isTestedForNaN() {
+  return !guarded && llvm::any_of(softmax.getResult(0).getUsers(),
+                                  [](Operation *user) { return isNode(user, op::IsNaN); });
+}
+
 /// Sorts what reads the weights into the product with the values and the gradient.
 bool AttentionChain::readUses() {
   SmallVector<OpOperand *> others;
@@ -292,7 +300,7 @@ void AttentionChain::recognise() {
   climb();
   if (!guarded)
     findGuard();
-  if (!masks->isExpressible())
+  if (isTestedForNaN() || !masks->isExpressible())
     return;
   if (findProducts())
     replaceAll();

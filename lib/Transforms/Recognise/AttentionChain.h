@@ -32,6 +32,7 @@ private:
   bool isOnlyRead(mlir::Value value) const;
   void findGuardOfRows();
   void findGuard();
+  bool isTestedForNaN();
   bool findProducts();
   bool readUses();
   mlir::Value asHeads(NodeBuilder &builder, const HeadRows &rows);

@@ -171,6 +171,20 @@ func.func @weights_are_read(%q: tensor<2x2x3x4xf32>, %k: tensor<2x2x3x4xf32>, %v
   return %p, %y : tensor<2x2x3x3xf32>, tensor<2x2x3x4xf32>
 }
 
+// What reads a test for NaN cuts the gradient of rows without a key, so nothing is recognized.
+// CHECK-LABEL: func.func @tested_weights
+// CHECK-NOT: domain "zero"
+// CHECK: return
+func.func @tested_weights(%x: tensor<3x4xf32>, %hidden: tensor<3x4xi1>) -> tensor<3x4xf32> {
+  %fill = arith.constant dense<0xFF800000> : tensor<f32>
+  %half = arith.constant dense<0.5> : tensor<f32>
+  %m = onnx.node "Where"(%hidden, %fill, %x) {} opset 18 node "m" : (tensor<3x4xi1>, tensor<f32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %p = onnx.node "Softmax"(%m) {axis = -1 : i64} opset 18 node "p" : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  %t = onnx.node "IsNaN"(%p) {} opset 18 node "t" : (tensor<3x4xf32>) -> tensor<3x4xi1>
+  %y = onnx.node "Where"(%t, %half, %p) {} opset 18 node "y" : (tensor<3x4xi1>, tensor<f32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
 // Batch and heads are merged for both products; queries and keys are scaled before that; rows that
 // show no key are found by their scores.
 // CHECK-LABEL: func.func @merged
