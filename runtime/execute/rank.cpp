@@ -16,7 +16,8 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
     ZERO_RT_TRY(device.makeQueue(self, shapes.back()->queue));
   }
   ZERO_RT_TRY(memory.reserve(device, tables, self, options.checkMemory, *options.meter));
-  ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier(), *options.meter));
+  ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier(), options.initialThreads,
+                                *options.meter));
   for (size_t shape = 0; shape < program->shapes(); ++shape)
     ZERO_RT_TRY(openShape(shape, device, options));
   return {};

@@ -18,6 +18,7 @@ namespace zero::rt {
 struct RankOptions {
   bool checkMemory = false;
   bool hasIdleCores = false; ///< besides those of the threads of all ranks
+  int initialThreads = 1;    ///< of each rank, while initial values are drawn
   bool graphs = true;        ///< where the device makes them
   double timeoutSeconds = 0;
   std::weak_ptr<const void> owner; ///< of the rank, and of the objects it uses

@@ -6,8 +6,10 @@
 #include "runtime/support/checked.h"
 #include "runtime/support/floats.h"
 #include "runtime/support/random.h"
+#include "runtime/support/thread.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -21,6 +23,9 @@ static constexpr uint64_t kGradientsAtOnce = uint64_t(1) << 14;
 
 /// Bytes that are read or computed between two reports of progress.
 static constexpr uint64_t kAtOnce = uint64_t(16) << 20;
+
+/// Elements that a thread draws at a time, in less than a millisecond.
+static constexpr uint64_t kDrawnAtOnce = uint64_t(1) << 14;
 
 Status InitialFiles::open(const proto::Program &program, InitialFiles &opened) {
   for (const std::string &path : program.files()) {
@@ -95,15 +100,27 @@ static void copyPart(std::span<const uint8_t> data, const proto::Init::Range &ra
                 target, part.count);
 }
 
-/// Draws the elements of `part`.
+/// Draws the elements of `part`. Each depends on its index alone.
 static void drawElements(const proto::Init::Random &random, DType dtype, const Part &part,
-                         char *target) {
+                         int threads, char *target) {
   const RandomTensor tensor{random.normal(), random.first(), random.second(), random.stream(),
                             random.seed()};
-  for (uint64_t i = 0; i < part.count; ++i) {
-    const double value = tensor.element(part.inTensor + i);
-    convertFloats(ZERO_RT_F64, &value, dtype, target + i * sizeOf(dtype), 1);
-  }
+  std::atomic<uint64_t> next = 0;
+  auto draw = [&] {
+    for (uint64_t begin = 0; (begin = next.fetch_add(kDrawnAtOnce)) < part.count;)
+      for (uint64_t i = begin; i < std::min(begin + kDrawnAtOnce, part.count); ++i) {
+        const double value = tensor.element(part.inTensor + i);
+        convertFloats(ZERO_RT_F64, &value, dtype, target + i * sizeOf(dtype), 1);
+      }
+  };
+  std::vector<std::thread> others(std::min(uint64_t(threads - 1), part.count / kDrawnAtOnce));
+  for (std::thread &other : others)
+    if (!startThread("initial values", other, draw).ok())
+      break; // the others draw all
+  draw();
+  for (std::thread &other : others)
+    if (other.joinable())
+      other.join();
 }
 
 static ReadElements readInitial(const LoadedProgram &program, const InitialFiles &files,
@@ -122,7 +139,7 @@ static Status makeNorms(const LoadedProgram &program, const InitialFiles &files,
 
 /// Makes the initial values of the elements of `part` of `tensor`, as `dtype`.
 static Status makeInitial(const LoadedProgram &program, const InitialFiles &files,
-                          const proto::Tensor &tensor, DType dtype, const Part &part,
+                          const proto::Tensor &tensor, DType dtype, const Part &part, int threads,
                           char *target) {
   const proto::Init &init = tensor.init();
   const ValueType own = valueTypeOf(tensor);
@@ -138,7 +155,7 @@ static Status makeInitial(const LoadedProgram &program, const InitialFiles &file
   else if (init.has_norms())
     return makeNorms(program, files, tensor, dtype, part, target);
   else if (init.has_random())
-    drawElements(init.random(), dtype, part, target);
+    drawElements(init.random(), dtype, part, threads, target);
   else
     fill(dtype, init.splat(), target, part.count);
   return {};
@@ -148,7 +165,7 @@ static Status makeInitial(const LoadedProgram &program, const InitialFiles &file
 static ReadElements readInitial(const LoadedProgram &program, const InitialFiles &files,
                                 const proto::Tensor &tensor) {
   return [&](uint64_t begin, uint64_t count, float *target) {
-    return makeInitial(program, files, tensor, ZERO_RT_F32, {begin, 0, count},
+    return makeInitial(program, files, tensor, ZERO_RT_F32, {begin, 0, count}, 1,
                        reinterpret_cast<char *>(target));
   };
 }
@@ -199,7 +216,7 @@ static Status forEachInitial(const LoadedProgram &program, int rank, const Memor
 }
 
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         const MemoryByTier &memory, Meter &meter) {
+                         const MemoryByTier &memory, int threads, Meter &meter) {
   ZERO_RT_TRY(forEachInitial(program, rank, memory,
                              [&](const proto::Tensor &tensor, const Block &, const Part &part) {
                                meter.expect(part.count * sizeOf(toDType(tensor.dtype())));
@@ -215,7 +232,7 @@ Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files
       for (uint64_t at = 0; at < bytes; at += kAtOnce) {
         const uint64_t first = (done + at) / size, now = std::min(kAtOnce, bytes - at);
         ZERO_RT_TRY(makeInitial(program, files, tensor, dtype,
-                                {part.inTensor + first, part.inBuffer + first, now / size},
+                                {part.inTensor + first, part.inBuffer + first, now / size}, threads,
                                 target + at));
         meter.add(now);
       }

@@ -26,9 +26,10 @@ struct InitialFiles {
 };
 
 /// Writes the initial values of `rank`'s part of each tensor into its memory, which is unwritten:
-/// zeros that are there already are not written.
+/// zeros that are there already are not written. Random numbers are drawn by up to `threads`
+/// threads, which do not change them.
 Status initialiseTensors(const LoadedProgram &program, const InitialFiles &files, int rank,
-                         const MemoryByTier &memory, Meter &meter);
+                         const MemoryByTier &memory, int threads, Meter &meter);
 
 /// Writes the constants of the program of a shape into the memory of `rank`, where steps of other
 /// shapes may have written.

@@ -10,6 +10,7 @@
 #include "runtime/support/thread.h"
 #include "runtime/verify/value_check.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -109,8 +110,10 @@ Status Ranks::prepare() {
     ZERO_RT_TRY(body->ranks.back()->openFiles());
   }
   ZERO_RT_TRY(body->device->prepare(tables, options.threads_per_rank));
+  const TeamOptions members = teamOf(tables, options);
   const RankOptions common{options.check_memory != 0,
-                           hasIdleCores(teamOf(tables, options)),
+                           hasIdleCores(members),
+                           std::max(1, usableCores() / members.neighbours),
                            options.gpu_graphs != 0,
                            options.timeout_seconds,
                            body,

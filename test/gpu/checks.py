@@ -37,10 +37,22 @@ class Context:
         return done.stdout.strip().splitlines()[-1]
 
 
-def first_step(context):
-    """One step of the smallest graph, without which the rest is of no use."""
-    graph = context.graph("mlp", "first")
+def first_step(context, name):
+    """The loss of one step of the smallest graph."""
+    graph = context.graph("mlp", name)
     return f"loss {graph.run(graph.compile(0, 1, '--device=cuda'), 1).losses[0]:.6f}"
+
+
+def first_step_of_ptx(context):
+    """The same from PTX, which the driver assembles."""
+    os.environ["CUDA_HOME"] = "/nonexistent"  # of this process; zeroc finds no ptxas
+    return first_step(context, "first-ptx")
+
+
+def first_steps(context):
+    """Without them the rest is of no use."""
+    return [("a first step", lambda: first_step(context, "first"), 60),
+            ("a first step of PTX", lambda: first_step_of_ptx(context), 60)]
 
 
 def communicator(context):

@@ -2,6 +2,7 @@
 
 import collections
 import csv
+import dataclasses
 import re
 import subprocess
 
@@ -11,6 +12,8 @@ from report import Missing
 from zero_test import read_trace, run_tool
 
 MOST_ROWS, MOST_KERNELS = 25, 10
+# By the first letters of ncu's units, which are "ns" or "nsecond".
+MICROSECONDS = {"ns": 1e-3, "ms": 1e3, "s": 1e6, "se": 1e6}
 
 
 def kind_of(event):
@@ -48,18 +51,21 @@ def compare(context, name):
 
 
 def profile(context, name):
-    """Rows of ncu for the first launches of each kernel, the longest ones first."""
+    """Rows of ncu for the kernels of a step of one layer, which are those of all, the longest ones
+    first."""
     program = find_tool("ncu")
     if not program:
         raise Missing("ncu: not found")
     model = gpt2(context, name)
+    model.sizes, model.work = dataclasses.replace(model.sizes, layers=1), model.work / "layer"
+    model.path = model.work / "model.onnx"
     model.write()
     executable = model.compile("profiled", "--precision=bf16")
     metrics = {"gpu__time_duration.sum": "us", "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM %",
                "dram__throughput.avg.pct_of_peak_sustained_elapsed": "memory %",
                "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy %"}
     done = subprocess.run([program, "--csv", "--clock-control", "none", "--metrics", ",".join(metrics),
-                           "--launch-count", "200", "zero-run", executable, model.data_flag, "--steps=1",
+                           "--launch-count", "300", "zero-run", executable, model.data_flag, "--steps=1",
                            "--quiet", "--gpu-graphs=off"], capture_output=True, text=True)
     assert done.returncode == 0, (done.stdout + done.stderr)[-2000:]
     return rows_of_ncu(done.stdout, metrics)
@@ -72,8 +78,9 @@ def rows_of_ncu(text, metrics):
     for line in csv.DictReader(lines):
         launch = launches[line["ID"]]
         launch["kernel"] = line["Kernel Name"]
-        scale = 1e-3 if line["Metric Unit"] in ("ns", "nsecond") else 1
-        launch[metrics[line["Metric Name"]]] = float(line["Metric Value"].replace(",", "")) * scale
+        value = line["Metric Value"].replace(",", "")
+        if value.replace(".", "").isdigit():  # else "n/a"
+            launch[metrics[line["Metric Name"]]] = float(value) * MICROSECONDS.get(line["Metric Unit"][:2], 1)
     longest = {}
     for launch in sorted(launches.values(), key=lambda each: each.get("us", 0)):
         longest[launch["kernel"]] = launch
@@ -83,6 +90,7 @@ def rows_of_ncu(text, metrics):
 
 
 def all_checks(context):
-    name = "gpt2-124m"
-    yield f"{name}: time of each kind of command", lambda: compare(context, name), 60, 10
-    yield f"{name}: kernels under ncu", lambda: profile(context, name), 90, 20
+    for name in ("gpt2-124m",) if context.quick else ("gpt2-1.5b", "gpt2-124m"):
+        yield f"{name}: time of each kind of command", lambda name=name: compare(context, name), 60, 10
+    name = "gpt2-124m" if context.quick else "gpt2-1.5b"
+    yield f"{name}: kernels under ncu", lambda: profile(context, name), 90, 15

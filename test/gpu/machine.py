@@ -76,7 +76,7 @@ def doctor(context):
 def gpus(cuda):
     """The names of all GPUs."""
     count, names = ctypes.c_int(), []
-    if cuda is None or cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0:
+    if not hasattr(cuda, "cuInit") or cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0:
         return []
     for ordinal in range(count.value):
         device, name = ctypes.c_int(), ctypes.create_string_buffer(256)
@@ -89,13 +89,13 @@ def gpus(cuda):
 def number_of(library, function):
     """The version that function(int *) gives, as text."""
     value = ctypes.c_int()
-    if library is None or getattr(library, function)(ctypes.byref(value)) != 0:
+    if not hasattr(library, function) or getattr(library, function)(ctypes.byref(value)) != 0:
         return UNKNOWN
     return str(value.value)
 
 
 def blas_version(library):
-    if library is None:
+    if not hasattr(library, "cublasLtGetVersion"):
         return UNKNOWN
     library.cublasLtGetVersion.restype = ctypes.c_size_t
     return str(library.cublasLtGetVersion())
@@ -140,7 +140,8 @@ def of_gpus():
 def find_tool(name):
     """A program of NVIDIA's, where zeroc would look for tools of CUDA."""
     home = os.environ.get("CUDA_HOME")
-    places = [shutil.which(name), *(f"{folder}/bin/{name}" for folder in (home, "/usr/local/cuda") if folder)]
+    places = [shutil.which(name), *(f"{folder}/bin/{name}" for folder in (home, "/usr/local/cuda") if folder),
+              *sorted(glob.glob(f"/opt/nvidia/nsight-compute/*/{name}"), reverse=True)]
     return next((place for place in places if place and os.access(place, os.X_OK)), None)
 
 

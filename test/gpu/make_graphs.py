@@ -30,13 +30,14 @@ def write(path, nodes, inputs, initializers):
 
 
 def write_attention(folder, batch, heads, length, width):
-    """The mean of attention times given numbers: q, k and v are parameters."""
+    """The mean of attention times numbers w times the input, which is one: the gradient of w is what
+    attention computes."""
     shape = [batch, heads, length, width]
-    node, names = helper.make_node, ["attention.query", "attention.key", "attention.value"]
+    node, names = helper.make_node, [f"attention.{name}" for name in ("query", "key", "value", "w")]
     write(folder / f"attention-{width}-{length}.onnx",
-          [node("Attention", names, ["o"], is_causal=1), node("Mul", ["o", "w"], ["product"]),
-           node("ReduceMean", ["product"], ["loss"], keepdims=0)],
-          [helper.make_tensor_value_info("w", FLOAT, shape)], [tensor(name, shape) for name in names])
+          [node("Attention", names[:3], ["o"], is_causal=1), node("Mul", ["o", "attention.w"], ["product"]),
+           node("Mul", ["product", "one"], ["same"]), node("ReduceMean", ["same"], ["loss"], keepdims=0)],
+          [helper.make_tensor_value_info("one", FLOAT, [1])], [tensor(name, shape) for name in names])
 
 
 class Llama:

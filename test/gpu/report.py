@@ -74,7 +74,7 @@ class Check:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             self.process.kill()
-        self.process.join()
+        self.process.join(10)  # one that hangs in the driver cannot be ended
         self.result, value = answer
         self.rows = value if isinstance(value, list) else []
         self.detail = f"{len(self.rows)} row{'s' if len(self.rows) > 1 else ''}" if self.rows else value

@@ -1,6 +1,6 @@
 """Runs what needs a GPU, in the order of its worth, and writes a report: DIR/report.md and report.json.
 
-usage: run --out DIR [--tools DIR] [--minutes 9] [--jobs 4] [--only WORD,...] [--quick]
+usage: run --out DIR [--tools DIR] [--minutes 9] [--jobs 6] [--only WORD,...] [--quick]
 
 Each step is a process with a limit of time. One that fails, hangs or crashes is a row of the report,
 and the next one runs; one that would not fit into the rest of the time is skipped. The report is
@@ -35,7 +35,7 @@ def parse():
     parser.add_argument("--out", type=Path, required=True, help="folder of the report")
     parser.add_argument("--quick", action="store_true", help="small cases only, for a test of this script")
     parser.add_argument("--minutes", type=float, default=9, help="no step begins or goes on after so long")
-    parser.add_argument("--jobs", type=int, default=max(1, min(4, (os.cpu_count() or 1) // 4)),
+    parser.add_argument("--jobs", type=int, default=max(1, min(6, (os.cpu_count() or 1) // 2)),
                         help="checks of numbers at a time")
     parser.add_argument("--only", default="", help="steps whose names have one of these words")
     args = parser.parse_args()
@@ -45,14 +45,16 @@ def parse():
 
 def groups_of(context):
     """Steps, how many of them run at a time, and the part of the time after which none runs."""
-    return [([("doctor", lambda: doctor(context), 60), ("a first step", lambda: checks.first_step(context), 60)],
-             1, 0.15),
-            (speed.ceilings(context), 1, 0.2),
-            (attention.all_checks(context), 1, 0.3),
+    start = [("doctor", lambda: doctor(context), 60), *checks.first_steps(context),
+             ("PyTorch starts", speed.start_torch, 120)]
+    return [(start, len(start), 0.25),
+            (speed.ceilings(context), 1, 0.3),
+            (attention.all_checks(context), 1, 0.4),
             (checks.numbers(context), context.jobs, 0.6),
-            (speed.all_checks(context), 1, 0.87),
-            (kernels.all_checks(context), 1, 0.94),
-            (checks.sanitizers(context), 1, 1)]
+            (speed.our_steps(context), 1, 0.77),
+            (kernels.all_checks(context), 1, 0.87),
+            (checks.sanitizers(context), 1, 0.93),
+            (speed.steps_of_torch(context), 1, 1)]
 
 
 def main():
@@ -66,6 +68,8 @@ def main():
         wanted = [word for word in args.only.split(",") if word]
         for steps, jobs, part in groups_of(context):
             chosen = [Check(*step) for step in steps if not wanted or any(word in step[0] for word in wanted)]
+            for check in chosen if args.quick else []:
+                check.limit *= 2  # a test may share its machine
             run_checks(report, chosen, jobs, 60 * args.minutes * part)
     print(report.text())
     print(f"report: {report.path}")

@@ -54,7 +54,7 @@ def run(model, executable, steps, *flags):
         used = taken_by_driver()
         most = max(most or 0, used) if used is not None else most
         try:
-            process.wait(0.2)
+            process.wait(1)  # each question takes a while of the driver's time
         except subprocess.TimeoutExpired:
             pass
     output = process.stdout.read()
@@ -62,22 +62,25 @@ def run(model, executable, steps, *flags):
     return json.loads(path.read_text()), most - before if most is not None else None
 
 
-def ours(context, model, precision, steps):
-    """Rows of sessions on one rank: with CUDA graphs and without, and with algorithms of products that
-    were timed before the first step."""
+# Sessions without CUDA graphs, with them, and with algorithms of products that are timed before the first
+# step.
+VARIANTS = ("--gpu-graphs=off", "--gpu-graphs=on", "--gpu-algorithms")
+
+
+def ours(context, model, precision, steps, variant):
+    """The row of a session on one rank."""
     model.write()
-    file = model.work / f"algorithms-{precision}.json"
-    file.unlink(missing_ok=True)
-    executable, rows = model.compile(precision, f"--precision={precision}"), []
-    for flag in ("--gpu-graphs=off", "--gpu-graphs=on", f"--gpu-algorithms={file}"):
-        report, driver = run(model, executable, steps, flag)
-        peak, taken = report["memory"]["device"]["peak"], report["per_rank"][0]["arena_bytes"]
-        assert taken == peak, f"{peak} bytes were certified, {taken} allocated"
-        assert np.isfinite(report["losses"]).all(), f"losses {report['losses']}"
-        rows.append(row_of(context, model, precision, f"Zero {flag.split('=/')[0]}", median(report["seconds"]),
-                           certificate=f"{peak / MIB:.1f} MiB", allocated=f"{taken / MIB:.1f} MiB",
-                           **({"taken, by the driver": f"{driver / MIB:.0f} MiB"} if driver is not None else {})))
-    return rows
+    executable = model.work / f"{precision}.zexe"
+    if not executable.exists():
+        model.compile(precision, f"--precision={precision}")
+    file = f"={model.work / f'algorithms-{precision}.json'}" if variant == "--gpu-algorithms" else ""
+    report, driver = run(model, executable, steps, variant + file)
+    peak, taken = report["memory"]["device"]["peak"], report["per_rank"][0]["arena_bytes"]
+    assert taken == peak, f"{peak} bytes were certified, {taken} allocated"
+    assert np.isfinite(report["losses"]).all(), f"losses {report['losses']}"
+    return [row_of(context, model, precision, f"Zero {variant}", median(report["seconds"]),
+                   certificate=f"{peak / MIB:.1f} MiB", allocated=f"{taken / MIB:.1f} MiB",
+                   **({"taken, by the driver": f"{driver / MIB:.0f} MiB"} if driver is not None else {}))]
 
 
 def torch_python():
@@ -107,23 +110,37 @@ def measure_ceilings(context):
     sizes = (IF_QUICK["gpt2-124m"] if context.quick else GPT2["gpt2-1.5b"])
     shapes = ["1024x1024x1024" if context.quick else "8192x8192x8192",
               *("x".join(map(str, shape)) for shape in sizes.products())]
-    return [{"table": "Ceilings", **row} for row in run_torch("torch_ceilings.py", *shapes)]
+    copied = 1 << (20 if context.quick else 30)
+    return [{"table": "Ceilings", **row} for row in run_torch("torch_ceilings.py", str(copied), *shapes)]
 
 
 def ceilings(context):
     return [("ceilings: copies and products of PyTorch", lambda: measure_ceilings(context), 60)]
 
 
-def all_checks(context):
-    """Name, body, limit in seconds, and the seconds that must be left, of each measurement."""
-    def both(model, precision, steps, least):
-        yield (f"{model.name}: {precision}, a step", lambda: ours(context, model, precision, steps), 150, least)
-        for mode in ("eager", "compiled"):
-            yield (f"{model.name}: {precision}, a step of PyTorch, {mode}",
-                   lambda: torch(context, model, precision, mode, steps), 120, least)
+def start_torch():
+    """Where its files are not in memory yet, the first start takes long."""
+    found = run_torch("torch_gpu.py")
+    return f"PyTorch {found['version']}, CUDA {found['cuda']}, {found['device']}"
 
-    yield from both(gpt2(context, "gpt2-124m"), "bf16", 3 if context.quick else 30, 5 if context.quick else 15)
-    yield from both(llama(context), "bf16", 3 if context.quick else 15, 5 if context.quick else 15)
-    if not context.quick:
-        yield from both(gpt2(context, "gpt2-1.5b"), "bf16", 15, 40)
-        yield from both(gpt2(context, "gpt2-124m"), "fp32", 15, 20)
+
+def cases(context):
+    """Model, precision, number of steps, and the seconds that must be left, of what is timed."""
+    if context.quick:
+        return [(gpt2(context, "gpt2-124m"), "bf16", 3, 5), (llama(context), "bf16", 3, 5)]
+    return [(gpt2(context, "gpt2-124m"), "bf16", 30, 15), (gpt2(context, "gpt2-1.5b"), "bf16", 15, 30),
+            (llama(context), "bf16", 15, 20), (gpt2(context, "gpt2-124m"), "fp32", 15, 15)]
+
+
+def our_steps(context):
+    for model, precision, steps, least in cases(context):
+        for variant in VARIANTS:
+            yield (f"{model.name}: {precision}, a step, {variant}",
+                   lambda case=(model, precision, steps, variant): ours(context, *case), 60, least)
+
+
+def steps_of_torch(context):
+    for mode in ("compiled", "eager"):
+        for model, precision, steps, least in cases(context):
+            yield (f"{model.name}: {precision}, a step of PyTorch, {mode}",
+                   lambda case=(model, precision, mode, steps): torch(context, *case), 120, least)

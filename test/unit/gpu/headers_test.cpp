@@ -1,14 +1,17 @@
 //===- headers_test.cpp - our declarations against NVIDIA's headers -------===//
 //
-// Built only where these headers are installed. Compares sizes, constants and parameter kinds.
+// Built only where these headers are installed. Compares sizes, constants and parameter kinds, and
+// looks for the functions in the libraries that are beside the headers.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/comm/nccl/nccl_api.h"
-#include "runtime/device/cuda/cublaslt_api.h"
+#include "runtime/comm/nccl/nccl.h"
+#include "runtime/device/cuda/cublaslt.h"
+#include "runtime/device/cuda/driver.h"
 
 #include <cublasLt.h>
 #include <cuda.h>
+#include <filesystem>
 #include <gtest/gtest.h>
 #if __has_include(<nccl.h>)
 #include <nccl.h>
@@ -57,6 +60,29 @@ TEST(CudaHeaders, ExportTheseNames) {
   EXPECT_STREQ(EXPORTED(cuStreamBeginCapture), "cuStreamBeginCapture_v2");
   EXPECT_STREQ(EXPORTED(cuGraphInstantiate), "cuGraphInstantiateWithFlags");
   EXPECT_STREQ(EXPORTED(cuDevicePrimaryCtxRelease), "cuDevicePrimaryCtxRelease_v2");
+}
+
+/// Opens `Library`, which `variable` names, in the folder of the toolkit. Returns the error.
+template <typename Library>
+std::string errorOf(const char *variable, const char *name) {
+  const std::string path = std::string(ZERO_CUDA_LIBRARIES) + name;
+  if (!std::filesystem::exists(path))
+    return "missing";
+  ::setenv(variable, path.c_str(), 1);
+  std::shared_ptr<const Library> opened;
+  Status status = Library::open(opened);
+  ::unsetenv(variable);
+  return status.getMessage();
+}
+
+TEST(CudaLibraries, ExportTheseNames) {
+  const std::string blas = errorOf<cuda::BlasLibrary>("ZERO_CUBLASLT", "libcublasLt.so"),
+                    nccl = errorOf<cuda::Nccl>("ZERO_NCCL", "libnccl.so"),
+                    driver = errorOf<cuda::Driver>("ZERO_CUDA_DRIVER", "stubs/libcuda.so");
+  EXPECT_TRUE(blas.empty() || blas == "missing") << blas;
+  EXPECT_TRUE(nccl.empty() || nccl == "missing") << nccl;
+  // It has all functions, which do nothing.
+  EXPECT_TRUE(driver == "missing" || driver.find("toolkit's stub") != driver.npos) << driver;
 }
 
 #define EQUAL(ours, theirs) static_assert(int(cuda::ours) == int(theirs))

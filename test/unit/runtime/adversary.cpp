@@ -46,7 +46,7 @@ Adversary::Adversary(const std::string &path) {
   Meter meter;
   for (int rank = 0; rank < ranks(); ++rank) {
     EXPECT_TRUE(device->makeQueue(rank, queues.emplace_back()).ok());
-    EXPECT_TRUE(initialiseTensors(*loaded, files, rank, *memories[size_t(rank)][0], meter).ok());
+    EXPECT_TRUE(initialiseTensors(*loaded, files, rank, *memories[size_t(rank)][0], 2, meter).ok());
     auto &contents = initial.emplace_back();
     for (const proto::Buffer &buffer : program->buffers())
       contents.emplace_back(at(rank, buffer.tier(), placeOf(meshOf(*program), buffer, rank)),
