@@ -27,16 +27,21 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   for (const PlanChoice &choice : listPlacements(module, options, machine)) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
     const auto [device, host, nvme] = stateBytes(module, choice);
-    for (Fill fill : fillsOf(choice, host + nvme)) {
-      const int64_t onDevice = fill.device ? int64_t(given.memory) : 0;
-      const int64_t onHost = fill.host ? hostRoom() : 0;
+    const int64_t filled = toFill(choice), least = leastMemory(device, host);
+    auto add = [&](bool fills, int64_t onHost, int64_t disk) {
       Placement &placement = placements.emplace_back();
       placement.choice = choice;
-      placement.fill = fill;
-      placement.leastBytes = leastMemory(device, host);
-      placement.least = {std::max<int64_t>(host - onDevice, 0),
-                         std::max<int64_t>(nvme - onDevice - onHost, 0)};
-    }
+      placement.fills = fills;
+      placement.leastBytes = least;
+      placement.least = {onHost, disk};
+    };
+    const bool mayFill =
+        filled != 0 && !module->hasAttr(kStatePlanAttr) && options.offload.optimizer.isAuto();
+    if (mayFill && choice.optimizer == Tier::Nvme)
+      add(/*fills=*/true, host, std::max<int64_t>(nvme - filled, 0));
+    if (mayFill && choice.optimizer == Tier::Host && choice.gradients == Tier::Device)
+      add(/*fills=*/true, std::max<int64_t>(host - filled, 0), nvme);
+    add(/*fills=*/false, host, nvme);
   }
   llvm::stable_sort(placements, [](const Placement &a, const Placement &b) {
     return a.leastBytes < b.leastBytes;
@@ -47,29 +52,6 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
-/// What state of `choice`, of which `offDevice` bytes are not on the device, may fill. The host is
-/// a cache of the disk, also of what was put there by name. Only what a planner may leave on the
-/// device fills it, if its gradients wait there, too.
-std::vector<PlanSearch::Fill> PlanSearch::fillsOf(const PlanChoice &choice,
-                                                  int64_t offDevice) const {
-  const Tier farthest = std::max(choice.params, choice.optimizer);
-  const phase::OffloadOptions &offload = options.offload;
-  const bool areFree = (choice.params == Tier::Device || offload.params.isAuto()) &&
-                       (choice.optimizer == Tier::Device || offload.optimizer.isAuto());
-  const bool mayFill = farthest != Tier::Device && !module->hasAttr(kStatePlanAttr);
-  const bool host = mayFill && farthest == Tier::Nvme && hostRoom() > 0 && (areFree || !isShared);
-  const bool device =
-      mayFill && areFree && !isShared && given.memory != 0 && choice.gradients == Tier::Device;
-  std::vector<Fill> fills;
-  if (host)
-    fills.push_back({/*device=*/false, /*host=*/true});
-  // The disk is not needed beside a host that has space for everything.
-  if (device && (farthest == Tier::Host || offDevice > hostRoom()))
-    fills.push_back({/*device=*/true, host});
-  fills.push_back({});
-  return fills;
-}
-
 /// Lists the plans of a placement.
 LogicalResult PlanSearch::list(Placement &placement) {
   placement.isListed = true;
@@ -77,7 +59,10 @@ LogicalResult PlanSearch::list(Placement &placement) {
   if (ladder)
     next.choice.activations = &ladder->front().activations;
   const size_t begin = plans.size();
-  LogicalResult added = next.fill.any() ? addFilled(next) : addPlans(next);
+  LogicalResult added = !next.fills                           ? addPlans(next)
+                        : isShared                            ? addFilledMemory(next)
+                        : next.choice.optimizer == Tier::Host ? addFilledDevice(next)
+                                                              : addFilledHost(next);
   for (size_t index = begin; index < plans.size(); ++index)
     plans[index].order = placement.order + index - begin;
   return added;
@@ -205,64 +190,16 @@ LogicalResult PlanSearch::addPlans(Placement placement) {
   return failed(evaluation) ? failure() : addPlans(placement, *evaluation);
 }
 
-/// Whether a step takes less time if parameters fill tiers before optimizer state does. Compared
-/// with half of each tier filled, because the seconds for each byte depend on all lanes.
-FailureOr<bool> PlanSearch::prefersParameters(PlanChoice choice, Fill fill) {
-  const Tier nearest = std::min(choice.params, choice.optimizer);
-  if (takesAny || nearest == Tier::Device || (nearest == Tier::Host && !fill.device))
-    return false; // or only one of both fills tiers
-  choice.nearer = {fill.device ? int64_t(given.memory) / 2 : 0, fill.host ? hostRoom() / 2 : 0};
-  std::array<double, 2> seconds;
-  for (bool paramsFirst : {false, true}) {
-    choice.nearer.paramsFirst = paramsFirst;
-    ++evaluated;
-    FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, options, machine);
-    if (failed(evaluation))
-      return failure();
-    seconds[paramsFirst] = evaluation->getCost().time.seconds;
-  }
-  return seconds[true] < seconds[false];
-}
-
-/// Placements of which state fills nearer tiers: as much as their budgets allow, which saves time
-/// of links.
-LogicalResult PlanSearch::addFilled(Placement placement) {
+/// Placements of optimizer state on nvme: as much of it on the host as a budget allows, which saves
+/// time of the links of the disk.
+LogicalResult PlanSearch::addFilledHost(Placement placement) {
   PlanChoice &choice = placement.choice;
-  FailureOr<bool> paramsFirst = prefersParameters(choice, placement.fill);
-  if (failed(paramsFirst))
-    return failure();
-  choice.nearer = {0, placement.fill.host ? hostRoom() : 0, *paramsFirst};
+  choice.optimizerNear = toFill(choice);
   FailureOr<Evaluation> evaluation = make(choice, /*mayBeEmpty=*/false);
   if (failed(evaluation))
     return failure();
-  if (isShared || placement.fill.device)
-    return addFilledMemory(placement, *evaluation);
-  if (hostExcess(evaluation->getCost()) > 0 || !choice.nearer.any())
-    return success();
-  if (!takesAny && failed(fillLess(choice, *evaluation)))
-    return failure();
-  return addPlans(placement, *evaluation);
-}
-
-/// Fills three quarters or half as much of the host if a step takes less time then: updates share
-/// what backward fetches, and transfers begin earlier, if the host has space for that.
-LogicalResult PlanSearch::fillLess(PlanChoice &choice, Evaluation &evaluation) {
-  const int64_t all = choice.nearer.host;
-  for (int64_t quarters : {3, 2}) {
-    PlanChoice less = choice;
-    less.nearer.host = all / 4 * quarters;
-    ++evaluated;
-    FailureOr<Evaluation> tried = Evaluation::create(module, less, options, machine);
-    if (failed(tried))
-      return failure();
-    PlanCost &cost = tried->getCost();
-    if (cost.time.seconds >= evaluation.getCost().time.seconds || hostExcess(cost) > 0 ||
-        !within(cost.nvme.least(), given.nvme))
-      break;
-    choice = less;
-    evaluation = std::move(*tried);
-  }
-  return success();
+  const bool fits = excessOf(choice, evaluation->getCost()) == 0;
+  return fits && choice.optimizerNear ? addPlans(placement, *evaluation) : success();
 }
 
 /// Calls add() for each way to recompute, with the seconds that takes and the bytes that are saved.
@@ -274,42 +211,22 @@ void PlanSearch::forEachRecomputation(
     add(&recompute.activations, recompute.leastSeconds, recompute.leastBytes);
 }
 
-/// A lower bound of the time of a step if `part` of the state that is not on the device were there:
-/// then its gradients and parameters cross no link, and the host does not update it.
-static StepTime withStateOnDevice(StepTime time, double part) {
-  time.host *= 1 - part;
-  for (double &seconds : time.transfer)
-    seconds *= 1 - part;
-  return time;
-}
-
-/// A lower bound of the time of a step if `bytes` more of the state were on the disk: they are
-/// read, and written back if they are `changed`, as frozen parameters are not.
-static StepTime withStateOnDisk(StepTime time, double bytes, bool changed,
-                                const planning::Machine &machine, int64_t ranks) {
-  auto add = [&](planning::Link link) {
-    time.transfer[size_t(link)] += planning::transferSeconds(machine, link, bytes, ranks);
-  };
-  add(planning::Link::DiskRead);
-  if (changed)
-    add(planning::Link::DiskWrite);
-  return time;
-}
-
-/// The plans of a placement with as much state in the memory that the budget `memory` limits as
-/// each way to recompute leaves space for, which is known when a plan is built.
-LogicalResult PlanSearch::addFilledMemory(const Placement &placement, Evaluation &evaluation) {
-  const PlanCost &cost = evaluation.getCost();
-  if (isShared && !programs.insert(evaluation.hashProgram()).second)
+/// The same in memory that the host shares with the device: each way to recompute leaves another
+/// part of it, which is filled when the plan is built. What does not fit there at least is read
+/// from the disk and written back.
+LogicalResult PlanSearch::addFilledMemory(Placement placement) {
+  placement.choice.optimizerNear = toFill(placement.choice);
+  ++evaluated;
+  FailureOr<Evaluation> evaluation = Evaluation::create(module, placement.choice, options, machine);
+  if (failed(evaluation))
+    return failure();
+  if (!programs.insert(evaluation->hashProgram()).second)
     return success();
-  const MemoryFloor own = evaluation.findFloor();
-  const int64_t state = leastMemory(own.state, placement.least.host);
-  const int64_t least = state + std::max(own.launch, evaluation.leastWorking());
-  const int64_t all =
-      isShared ? cost.nearer.host : cost.state[size_t(Tier::Host)] + cost.state[size_t(Tier::Nvme)];
-  // Each byte of parameters may cross links more often than one of optimizer state.
-  const bool isOneKind = placement.choice.params == Tier::Device;
-  learnWork(placement.choice, cost.time);
+  const MemoryFloor own = evaluation->findFloor();
+  const int64_t state = own.state + placement.least.host;
+  const int64_t least = state + std::max(own.launch, evaluation->leastWorking());
+  const int64_t all = evaluation->getCost().optimizer[size_t(Tier::Host)];
+  learnWork(placement.choice, evaluation->getCost().time);
   auto add = [&](const ActivationPlan *activations, double again, int64_t saved) {
     Plan plan;
     plan.choice = placement.choice;
@@ -317,15 +234,46 @@ LogicalResult PlanSearch::addFilledMemory(const Placement &placement, Evaluation
     plan.leastBytes = std::max(least, state + saved);
     plan.state = state;
     plan.least = placement.least;
-    const int64_t filled = std::min(all, int64_t(given.memory) - plan.leastBytes);
+    const int64_t filled = std::min(all, toFill(plan.choice) - plan.leastBytes);
     if (filled <= 0)
       return;
-    filledMemory(plan.choice.nearer) = filled;
-    const double part = isOneKind ? double(filled) / double(all) : 1;
-    const StepTime time = isShared
-                              ? withStateOnDisk(cost.time, double(all - filled),
-                                                /*changed=*/isOneKind, machine, options.ranks())
-                              : withStateOnDevice(cost.time, part);
+    plan.choice.optimizerNear = filled;
+    StepTime time = evaluation->getCost().time;
+    for (planning::Link link : {planning::Link::DiskRead, planning::Link::DiskWrite})
+      time.transfer[size_t(link)] +=
+          planning::transferSeconds(machine, link, double(all - filled), options.ranks());
+    plan.leastSeconds = leastSeconds(time, again, machine);
+    plans.push_back(std::move(plan));
+  };
+  forEachRecomputation(add);
+  return success();
+}
+
+/// Optimizer state on the host, with as much of it on the device as each way to recompute leaves
+/// space for: its gradients and parameters cross no link, and the host does not update it.
+LogicalResult PlanSearch::addFilledDevice(Placement placement) {
+  ++evaluated;
+  FailureOr<Evaluation> evaluation = Evaluation::create(module, placement.choice, options, machine);
+  if (failed(evaluation))
+    return failure();
+  const MemoryFloor own = evaluation->findFloor();
+  const int64_t least = own.state + std::max(own.launch, evaluation->leastWorking());
+  const int64_t all = evaluation->getCost().optimizer[size_t(Tier::Host)];
+  auto add = [&](const ActivationPlan *activations, double again, int64_t saved) {
+    Plan plan;
+    plan.choice = placement.choice;
+    plan.choice.activations = activations;
+    plan.leastBytes = std::max(least, own.state + saved);
+    plan.state = own.state;
+    plan.least = placement.least;
+    plan.choice.optimizerNear = std::min(all, toFill(plan.choice) - plan.leastBytes);
+    if (plan.choice.optimizerNear <= 0 || plan.choice.optimizerNear == all)
+      return; // nothing, or the placement of all state on the device
+    StepTime time = evaluation->getCost().time;
+    const double left = 1 - double(plan.choice.optimizerNear) / double(all);
+    time.host *= left;
+    for (double &seconds : time.transfer)
+      seconds *= left;
     plan.leastSeconds = leastSeconds(time, again, machine);
     plans.push_back(std::move(plan));
   };
@@ -342,7 +290,7 @@ LogicalResult PlanSearch::addPlans(const Placement &placement, Evaluation &evalu
   MemoryFloor own = evaluation.findFloor();
   OffDevice elsewhere = placement.least;
   // How much state fills the host is another for each plan.
-  if (!placement.choice.nearer.any())
+  if (!placement.choice.optimizerNear)
     elsewhere = {std::max(elsewhere.host, evaluation.leastOn(Tier::Host)),
                  std::max(elsewhere.nvme, evaluation.leastOn(Tier::Nvme))};
   own.state = leastMemory(own.state, elsewhere.host);

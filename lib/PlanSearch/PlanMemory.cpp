@@ -22,31 +22,6 @@ using namespace mlir;
 
 namespace zero {
 
-/// "up to 1.00 MiB of optimizer state on device, up to 4.00 MiB of it on host, the rest on nvme".
-static std::string describeState(const PlanChoice &choice) {
-  std::string text;
-  auto add = [&](StringRef what, Tier tier) {
-    if (tier != Tier::Device)
-      text += (", " + what + " on " + stringifyTier(tier)).str();
-  };
-  const NearerState &nearer = choice.nearer;
-  const bool isOneKind = choice.params == Tier::Device && nearer.any();
-  add("parameters", choice.params);
-  add("gradients", choice.gradients);
-  add("optimizer state", isOneKind ? Tier::Device : choice.optimizer);
-  StringRef of = isOneKind ? " of optimizer state on " : " of these on ";
-  for (auto [tier, bytes] : {std::pair{Tier::Device, nearer.device}, {Tier::Host, nearer.host}})
-    if (bytes) {
-      text += (", up to " + planning::formatBytes(double(bytes)) + of + stringifyTier(tier)).str();
-      of = isOneKind ? " of it on " : of;
-    }
-  if (isOneKind)
-    add("the rest", choice.optimizer);
-  else if (nearer.any())
-    text += nearer.paramsFirst ? ", parameters first" : ", optimizer state first";
-  return text;
-}
-
 /// "stage 3, parameters under 4.00 KiB not sharded".
 static std::string describe(const PlanChoice &choice) {
   std::string text = "stage " + std::to_string(choice.stage);
@@ -57,7 +32,19 @@ static std::string describe(const PlanChoice &choice) {
     text += ", parameters sharded within nodes of " + std::to_string(choice.nodeRanks) +
             " data-parallel ranks";
   text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
-  text += describeState(choice);
+  auto add = [&](StringRef what, Tier tier) {
+    if (tier != Tier::Device)
+      text += (", " + what + " on " + stringifyTier(tier)).str();
+  };
+  add("parameters", choice.params);
+  add("gradients", choice.gradients);
+  if (choice.optimizerNear)
+    text += ", up to " + planning::formatBytes(double(choice.optimizerNear)) +
+            (" of optimizer state on " + stringifyTier(nearerTier(choice.optimizer)) +
+             ", the rest on " + stringifyTier(choice.optimizer))
+                .str();
+  else
+    add("optimizer state", choice.optimizer);
   if (choice.interleave)
     text += ", micro-batches in vertical order";
   return text;

@@ -96,6 +96,8 @@ private:
   const Storage &storage;
   ModuleScopes scopes;
   MemoryMap map;
+  /// Of the last launch of the micro-batch; a loss may be summed over ranks behind backward.
+  std::optional<StepPart> launched;
   /// For each position in the step, the last command at or before it.
   std::vector<int64_t> commandAt;
 };
@@ -109,9 +111,8 @@ StepPart Mapper::partOf(Operation *op) const {
     return StepPart::Epilogue;
   // A check belongs to the part of its value, and a transfer to the part at its position. Without a
   // loss there is no backward.
-  if (isa<CheckOp, TransferOp, ReserveOp>(op) && !map.commands.empty() &&
-      map.commands.back().part != StepPart::Prologue)
-    return map.commands.back().part;
+  if (isa<CheckOp, TransferOp, ReserveOp>(op) && launched)
+    return *launched;
   const llvm::DenseSet<Operation *> &forward = storage.forwardOps();
   return forward.empty() || forward.contains(op) ? StepPart::Forward : StepPart::Backward;
 }
@@ -125,6 +126,8 @@ void Mapper::mapCommands() {
   for (Operation &op : step.getBody().front()) {
     if (map.commands.empty() || !isView(&op, copies)) {
       StepPart part = partOf(&op);
+      if (isa<LaunchOp>(op) && isIn(&op, Segment::MicroBatch))
+        launched = part;
       if (part == StepPart::Epilogue)
         scope = "";
       const std::optional<StringRef> own = scopes.ofCommand(&op);
