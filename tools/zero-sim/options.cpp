@@ -49,11 +49,12 @@ static void addFlags(Options &options, Flags &flags) {
        "the step on changed machines: NAME=VALUE,... where a\n"
        "value is a number, a rate (25GB/s, 300TFLOP/s) or a\n"
        "factor (2x), and NAME is ranks (each keeps its batch),\n"
-       "peak, attention, convolutions, loops (compiled), memory,\n"
-       "caches, launch-seconds, node (collectives within a\n"
-       "node), node-seconds, network, network-seconds, h2d, d2h,\n"
-       "host (its memory), host-loops, disks (their number),\n"
-       "disk-read, disk-write, disk-mixed or disk-bus",
+       "peak, attention, convolutions, loops (compiled),\n"
+       "memory, caches, launch-seconds, node (collectives\n"
+       "within a node), node-seconds, network,\n"
+       "network-seconds, h2d, d2h, host (its memory),\n"
+       "host-loops, disks (their number), disk-read,\n"
+       "disk-write, disk-mixed or disk-bus",
        toText(options.whatIf, value)},
       {group, "sensitivity", "",
        "which figures of the machine the time of the step\n"
