@@ -51,7 +51,6 @@ class Graph:
         return f"--machine={machine}"
 
     def prepare(self):
-        self.folder.mkdir()
         make_deep.write(self.folder / "model.onnx", LAYERS, WIDTH, self.rows)
         np.save(self.folder / "x.npy", np.random.default_rng(0).standard_normal(
             (RANKS * self.rows, WIDTH), dtype=np.float32))

@@ -49,6 +49,13 @@ std::string CallEditor::addNode(StringRef type, std::vector<std::string> inputs,
   return node.output(0);
 }
 
+std::string CallEditor::addNumber(int32_t type, double value) {
+  const evaluate::ElementType element = elementTypeOf(type);
+  bool exact = true;
+  return addConstant(
+      fromValues({element, {}, {evaluate::fromDouble(element, value, exact)}}, type));
+}
+
 std::string CallEditor::addConstant(pb::TensorProto tensor) {
   std::string name = freeName("restored_constant");
   Constant constant;

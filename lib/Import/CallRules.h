@@ -26,6 +26,8 @@ public:
                       std::vector<pb::AttributeProto> attributes = {}, llvm::StringRef result = {});
   /// Adds a constant; returns its name.
   std::string addConstant(pb::TensorProto tensor);
+  /// The same of a scalar of a floating-point type.
+  std::string addNumber(int32_t type, double value);
   /// Adds an attribute that ONNX's schema does not have.
   void annotate(const pb::NodeProto &node, pb::AttributeProto attribute);
 

@@ -73,14 +73,6 @@ static pb::NodeProto *operandOf(const CallEditor &editor, const pb::NodeProto *n
   return operand && operand->op_type() == operandType ? operand : nullptr;
 }
 
-static std::string addMinusInfinity(CallEditor &editor, int32_t type) {
-  const evaluate::ElementType element = elementTypeOf(type);
-  bool exact = true;
-  const int64_t value =
-      evaluate::fromDouble(element, -std::numeric_limits<double>::infinity(), exact);
-  return editor.addConstant(fromValues({element, {}, {value}}, type));
-}
-
 /// `guard` is Where(IsNaN(weights), 0, weights). Where the call makes numbers of a boolean mask,
 /// hidden keys get minus infinity.
 static void restoreHiddenRows(CallEditor &editor, const pb::NodeProto &guard, const FxCall &call) {
@@ -96,7 +88,8 @@ static void restoreHiddenRows(CallEditor &editor, const pb::NodeProto &guard, co
                                 [&](const auto &each) { return each.first == mask->input(2); });
     if (hidden == editor.model.constants.end() || hidden->second.elements != 1)
       continue;
-    mask->set_input(2, addMinusInfinity(editor, hidden->second.type));
+    mask->set_input(
+        2, editor.addNumber(hidden->second.type, -std::numeric_limits<double>::infinity()));
     editor.restored("attention masks that hide all keys of a row as the call does");
   }
 }

@@ -13,8 +13,6 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
-#include <cstring>
-
 using llvm::StringRef;
 
 namespace zero::importer {
@@ -30,19 +28,6 @@ static void setReduction(pb::NodeProto &node, const FxCall &call) {
       stringAttribute("reduction", reductionName(call.getInt(3, "reduction", 1)));
   attributeOf(node, "ignore_index") =
       intAttribute("ignore_index", call.getInt(4, "ignore_index", -100));
-}
-
-static pb::TensorProto scalar(int32_t type, float value) {
-  pb::TensorProto tensor;
-  if (type == pb::TensorProto::FLOAT) {
-    std::string bytes(sizeof value, '\0');
-    std::memcpy(bytes.data(), &value, sizeof value);
-    return makeTensor(type, {}, std::move(bytes));
-  }
-  double wide = value;
-  std::string bytes(sizeof wide, '\0');
-  std::memcpy(bytes.data(), &wide, sizeof wide);
-  return makeTensor(pb::TensorProto::DOUBLE, {}, std::move(bytes));
 }
 
 namespace {
@@ -91,9 +76,8 @@ private:
         editor.addNode("Shape", {node.input(0)},
                        {intAttribute("start", classAxis()), intAttribute("end", classAxis() + 1)});
     std::string count = editor.addNode("CastLike", {classes, node.input(1)});
-    std::string kept = editor.addConstant(scalar(type, 1 - smoothing));
-    std::string spread =
-        editor.addNode("Div", {editor.addConstant(scalar(type, smoothing)), count});
+    std::string kept = editor.addNumber(type, 1 - smoothing);
+    std::string spread = editor.addNode("Div", {editor.addNumber(type, smoothing), count});
     return editor.addNode("Add", {editor.addNode("Mul", {node.input(1), kept}), spread});
   }
 

@@ -112,6 +112,14 @@ onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, ValueRange inpu
   return node;
 }
 
+void forEachNode(func::FuncOp function, ArrayRef<onnx::Operator> types,
+                 llvm::function_ref<void(onnx::NodeOp)> visit) {
+  for (auto node : llvm::to_vector(function.getOps<onnx::NodeOp>()))
+    if (node.isAnyOf(types))
+      visit(node);
+  eraseUnused(function);
+}
+
 void eraseUnused(func::FuncOp function) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isa<onnx::NodeOp, onnx::NoneOp>(op) && isOpTriviallyDead(&op))

@@ -48,6 +48,11 @@ onnx::NodeOp replaceRoot(onnx::NodeOp root, onnx::Operator type, mlir::ValueRang
 /// Erases the unused nodes of `function`.
 void eraseUnused(mlir::func::FuncOp function);
 
+/// Calls `visit` with each node of the operators `types` that `function` has before the first call,
+/// in order, and then erases unused nodes.
+void forEachNode(mlir::func::FuncOp function, llvm::ArrayRef<onnx::Operator> types,
+                 llvm::function_ref<void(onnx::NodeOp)> visit);
+
 /// Reports to the log of decisions that `node` replaces the recognized pattern.
 void remarkFound(onnx::NodeOp node, const llvm::Twine &what);
 

@@ -165,13 +165,7 @@ static void recognise(onnx::NodeOp tail) {
 
 namespace {
 struct RecogniseGelu : impl::RecogniseGeluBase<RecogniseGelu> {
-  void runOnOperation() override {
-    SmallVector<onnx::NodeOp> nodes(getOperation().getOps<onnx::NodeOp>());
-    for (onnx::NodeOp node : nodes)
-      if (nodeOf(node.getOutputs()[0], op::Erf) || nodeOf(node.getOutputs()[0], op::Tanh))
-        recognise(node);
-    eraseUnused(getOperation());
-  }
+  void runOnOperation() override { forEachNode(getOperation(), {op::Erf, op::Tanh}, recognise); }
 };
 } // namespace
 

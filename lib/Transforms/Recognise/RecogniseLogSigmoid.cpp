@@ -42,12 +42,7 @@ static void recognise(onnx::NodeOp log) {
 
 namespace {
 struct RecogniseLogSigmoid : impl::RecogniseLogSigmoidBase<RecogniseLogSigmoid> {
-  void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (node.is(op::Log))
-        recognise(node);
-    eraseUnused(getOperation());
-  }
+  void runOnOperation() override { forEachNode(getOperation(), op::Log, recognise); }
 };
 } // namespace
 

@@ -75,16 +75,13 @@ static void takeMean(onnx::NodeOp sum) {
 namespace {
 struct RecogniseMean : impl::RecogniseMeanBase<RecogniseMean> {
   void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>())) {
-      if (!node.isAnyOf(kReductions))
-        continue;
+    forEachNode(getOperation(), kReductions, [](onnx::NodeOp node) {
       node = keepDims(node);
       // ReduceMean has its axes as an operand since opset 18, ReduceSum since 13.
       constexpr int64_t kAxesOperand = 18;
       if (node.is(op::ReduceSum) && (node.getOpset() >= kAxesOperand || node.getInts("axes")))
         takeMean(node);
-    }
-    eraseUnused(getOperation());
+    });
   }
 };
 } // namespace

@@ -200,10 +200,8 @@ void Normalization::recognise() {
 namespace {
 struct RecogniseNormalization : impl::RecogniseNormalizationBase<RecogniseNormalization> {
   void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (nodeOf(node.getResult(0), op::ReduceMean))
-        Normalization(node).recognise();
-    eraseUnused(getOperation());
+    forEachNode(getOperation(), op::ReduceMean,
+                [](onnx::NodeOp node) { Normalization(node).recognise(); });
   }
 };
 } // namespace

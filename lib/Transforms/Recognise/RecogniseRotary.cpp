@@ -105,12 +105,7 @@ static void recognise(onnx::NodeOp concat) {
 
 namespace {
 struct RecogniseRotary : impl::RecogniseRotaryBase<RecogniseRotary> {
-  void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (nodeOf(node.getResult(0), op::Concat))
-        recognise(node);
-    eraseUnused(getOperation());
-  }
+  void runOnOperation() override { forEachNode(getOperation(), op::Concat, recognise); }
 };
 } // namespace
 

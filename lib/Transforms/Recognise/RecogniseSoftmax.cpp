@@ -82,12 +82,7 @@ static void recognise(onnx::NodeOp power) {
 
 namespace {
 struct RecogniseSoftmax : impl::RecogniseSoftmaxBase<RecogniseSoftmax> {
-  void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (node.is(op::Exp))
-        recognise(node);
-    eraseUnused(getOperation());
-  }
+  void runOnOperation() override { forEachNode(getOperation(), op::Exp, recognise); }
 };
 } // namespace
 

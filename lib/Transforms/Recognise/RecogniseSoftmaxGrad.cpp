@@ -232,10 +232,10 @@ void Difference::recognise() {
 namespace {
 struct RecogniseSoftmaxGrad : impl::RecogniseSoftmaxGradBase<RecogniseSoftmaxGrad> {
   void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (node.isAnyOf({op::Add, op::Sub}) && isa<FloatType>(node.outputType(0).getElementType()))
+    forEachNode(getOperation(), {op::Add, op::Sub}, [](onnx::NodeOp node) {
+      if (isa<FloatType>(node.outputType(0).getElementType()))
         Difference(node).recognise();
-    eraseUnused(getOperation());
+    });
   }
 };
 } // namespace

@@ -40,12 +40,7 @@ static void recognise(onnx::NodeOp sigmoid) {
 
 namespace {
 struct RecogniseSwish : impl::RecogniseSwishBase<RecogniseSwish> {
-  void runOnOperation() override {
-    for (auto node : llvm::to_vector(getOperation().getOps<onnx::NodeOp>()))
-      if (nodeOf(node.getResult(0), op::Sigmoid))
-        recognise(node);
-    eraseUnused(getOperation());
-  }
+  void runOnOperation() override { forEachNode(getOperation(), op::Sigmoid, recognise); }
 };
 } // namespace
 
