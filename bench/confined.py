@@ -42,7 +42,7 @@ class Case:
     flags: tuple = ()
 
 
-CASES = {"128": Case(128), "512": Case(512)}
+CASES = {"128": Case(128), "512": Case(512), "1024": Case(1024)}
 TITLES = ["tokens a step", "parameters", "file", "planned for a process", "peak of the group",
           "read", "written", "simulated", "measured", "error"]
 

@@ -32,8 +32,8 @@ MODELS = {
                      "sliding_window": None, "tie_word_embeddings": False},
 }
 FLAGS = ["--device=cuda", "--ranks=1", "--zero-stage=3", "--precision=bf16", "--optimizer=adamw",
-         "--master-weights=none", "--state-precision=8bit", "--offload-params=nvme",
-         "--offload-optimizer=nvme", "--offload-gradients=host", "--offload-activations=auto",
+         "--master-weights=none", "--state-precision=8bit", "--offload-params=auto",
+         "--offload-optimizer=auto", "--offload-gradients=host", "--offload-activations=auto",
          "--checkpoint=layer", "--memory-budget=24GB", "--host-budget=32GB"]
 
 

@@ -34,6 +34,15 @@ def Zero_TierAttr : EnumAttr<Zero_Dialect, Zero_Tier, "tier"> {
   let assemblyFormat = "$value";
 }
 
+def Zero_StateOrder : I32EnumAttr<"StateOrder", "which state fills nearer tiers, in this order", [
+    I32EnumAttrCase<"OptimizerParams", 0, "optimizer_params">,
+    I32EnumAttrCase<"ParamsOptimizer", 1, "params_optimizer">,
+    I32EnumAttrCase<"Optimizer", 2, "optimizer">,
+    I32EnumAttrCase<"Params", 3, "params">]> {
+  let cppNamespace = "::zero";
+  let genSpecializedAttr = 0;
+}
+
 def Zero_Role : I32EnumAttr<"Role", "what a persistent buffer holds", [
     I32EnumAttrCase<"Parameter", 0, "parameter">,
     I32EnumAttrCase<"Optimizer", 1, "optimizer">,
@@ -253,24 +262,48 @@ def Zero_RunAttr : Zero_Attr<"Run", "run"> {
 // Choices and results of planners
 //===----------------------------------------------------------------------===//
 
+def Zero_NearerStateAttr : Zero_Attr<"NearerState", "nearer_state"> {
+  let summary = "How much state resides on nearer tiers than the rest";
+  let description = [{
+    Bytes of a rank's parameters and optimizer state that reside on the `device` and on the `host`
+    at most, while a #zero.plan says on which tier the rest is. zero-divide-state says which
+    buckets these are. `order` says whether parameters or optimizer state are placed first, or that
+    only one of both is placed.
+
+    ```mlir
+    #zero.nearer_state<device = 1024, host = 4096, order = params_optimizer>
+    ```
+  }];
+  let parameters = (ins "uint64_t":$device, "uint64_t":$host, "::zero::StateOrder":$order);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Zero_PlanAttr : Zero_Attr<"Plan", "plan"> {
   let summary = "The plan that a planner chose";
   let description = [{
     An attribute of the module. It overrides the options of passes: the ZeRO `stage`, the number
     of `ranks`, the size in bytes below which a parameter is not sharded (`persist_under`),
-    `bucket_bytes`, the tiers of `params`, `gradients` and `optimizer` state, and bytes of a rank:
-    `optimizer_host` is optimizer state one tier nearer than the rest: on the host while the rest is
-    on nvme, on the device while the rest is on the host,
-    `activations_host` and `activations_nvme` are saved values on these tiers. Parameters are
+    `bucket_bytes`, the tiers of `params`, `gradients` and `optimizer` state, except for what is
+    `nearer`, and bytes of a rank: `activations_host` and `activations_nvme` are saved values on
+    these tiers. Parameters are
     sharded over `node_ranks` data-parallel ranks of a node (0: as the options say). With
     `interleave` micro-batches run in vertical order, see zero-interleave-micro-batches.
   }];
   let parameters = (ins "uint64_t":$stage, "uint64_t":$ranks, "uint64_t":$persist_under,
                         "uint64_t":$bucket_bytes, "::zero::Tier":$params,
                         "::zero::Tier":$gradients, "::zero::Tier":$optimizer,
-                        "uint64_t":$optimizer_host, "uint64_t":$activations_host,
+                        "::zero::NearerStateAttr":$nearer, "uint64_t":$activations_host,
                         "uint64_t":$activations_nvme, "uint64_t":$node_ranks, "bool":$interleave);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// This plan with other bytes of state on nearer tiers.
+    PlanAttr withNearer(NearerStateAttr nearer) const {
+      return get(getContext(), getStage(), getRanks(), getPersistUnder(), getBucketBytes(),
+                 getParams(), getGradients(), getOptimizer(), nearer, getActivationsHost(),
+                 getActivationsNvme(), getNodeRanks(), getInterleave());
+    }
+  }];
 }
 
 def Zero_FoundPlanAttr : Zero_Attr<"FoundPlan", "found_plan"> {

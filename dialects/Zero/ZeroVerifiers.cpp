@@ -373,6 +373,23 @@ LogicalResult RunAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
   return success();
 }
 
+LogicalResult PlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, uint64_t, uint64_t,
+                               uint64_t, uint64_t, Tier params, Tier, Tier optimizer,
+                               NearerStateAttr nearer, uint64_t, uint64_t, uint64_t, bool) {
+  Tier farthest = std::max(params, optimizer);
+  if (nearer.getOrder() == StateOrder::Optimizer)
+    farthest = optimizer;
+  if (nearer.getOrder() == StateOrder::Params)
+    farthest = params;
+  for (auto [tier, bytes] :
+       {std::pair{Tier::Device, nearer.getDevice()}, {Tier::Host, nearer.getHost()}})
+    if (bytes > 0 && farthest <= tier)
+      return emitError() << "expected state farther than " << stringifyTier(tier) << ", of which "
+                         << bytes << " bytes are there; got parameters on " << stringifyTier(params)
+                         << " and optimizer state on " << stringifyTier(optimizer);
+  return success();
+}
+
 LogicalResult ArenaAttr::verify(function_ref<InFlightDiagnostic()> emitError, Tier, int64_t peak,
                                 int64_t lowerBound, bool, StringAttr, RoleBytesAttr,
                                 RoleBytesAttr) {

@@ -38,4 +38,6 @@ void zero::addPlacement(OpPassManager &pm, const PhaseOptions &options, bool isT
   buckets.limit = options.place.bucketBytes.getValue();
   pm.addPass(createPlaceState(place));
   pm.addPass(createAssignBuckets(buckets));
+  if (options.plan.isPlanned())
+    pm.addPass(createDivideState());
 }

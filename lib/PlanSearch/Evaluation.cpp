@@ -13,11 +13,18 @@ using namespace mlir;
 
 namespace zero {
 
+static NearerState nearerOf(PlanAttr plan) {
+  const NearerStateAttr nearer = plan.getNearer();
+  return {int64_t(nearer.getDevice()), int64_t(nearer.getHost()), nearer.getOrder()};
+}
+
 PlanAttr attributeOf(MLIRContext *context, const PlanChoice &choice) {
+  const auto nearer = NearerStateAttr::get(context, uint64_t(choice.nearer.device),
+                                           uint64_t(choice.nearer.host), choice.nearer.order);
   return PlanAttr::get(context, choice.stage, choice.ranks, choice.persistUnder, choice.bucketBytes,
-                       choice.params, choice.gradients, choice.optimizer,
-                       uint64_t(choice.optimizerNear), uint64_t(choice.swapHost),
-                       uint64_t(choice.swapNvme), choice.nodeRanks, choice.interleave);
+                       choice.params, choice.gradients, choice.optimizer, nearer,
+                       uint64_t(choice.swapHost), uint64_t(choice.swapNvme), choice.nodeRanks,
+                       choice.interleave);
 }
 
 PlanChoice choiceOf(PlanAttr plan) {
@@ -29,7 +36,7 @@ PlanChoice choiceOf(PlanAttr plan) {
   choice.params = plan.getParams();
   choice.gradients = plan.getGradients();
   choice.optimizer = plan.getOptimizer();
-  choice.optimizerNear = int64_t(plan.getOptimizerHost());
+  choice.nearer = nearerOf(plan);
   choice.swapHost = int64_t(plan.getActivationsHost());
   choice.swapNvme = int64_t(plan.getActivationsNvme());
   choice.nodeRanks = unsigned(plan.getNodeRanks());
@@ -99,11 +106,12 @@ static bool isPersistent(const Root &root, int64_t positions) {
   return root.begin == 0 && root.end == positions - 1;
 }
 
-/// Bytes of optimizer state by tier.
-static std::array<int64_t, 3> optimizerByTier(const Storage &storage) {
+/// Bytes of parameters and optimizer state by tier.
+static std::array<int64_t, 3> stateByTier(const Storage &storage) {
   std::array<int64_t, 3> bytes{};
   for (const Root &root : storage.roots())
-    if (root.usage == Usage::Optimizer && isPersistent(root, storage.numPositions()))
+    if ((root.usage == Usage::Parameter || root.usage == Usage::Optimizer) &&
+        isPersistent(root, storage.numPositions()))
       bytes[size_t(root.tier)] += root.bytes;
   return bytes;
 }
@@ -162,7 +170,8 @@ FailureOr<Evaluation> Evaluation::create(ModuleOp original, const PlanChoice &ch
   result.cost.device = {std::move(lifetimes), kArenaAlignment};
   result.cost.host = {lifetimesOf(result.storage->roots(), Tier::Host), kPageAlignment};
   result.cost.nvme = {lifetimesOf(result.storage->roots(), Tier::Nvme), kPageAlignment};
-  result.cost.optimizer = optimizerByTier(*result.storage);
+  result.cost.state = stateByTier(*result.storage);
+  result.cost.nearer = nearerOf(planOf(module));
   result.cost.activations = mostActivations(*result.storage);
   result.cost.written = bytesMoved(*step, iterationsOf(module))[size_t(planning::Link::DiskWrite)];
   result.cost.time = measureStep(module, *step, machine, options.kernels.threadsPerRank);

@@ -13,6 +13,15 @@
 
 namespace zero {
 
+/// Bytes of a rank's parameters and optimizer state on nearer tiers than the rest, see
+/// #zero.nearer_state.
+struct NearerState {
+  int64_t device = 0, host = 0;
+  StateOrder order = StateOrder::OptimizerParams;
+
+  bool any() const { return device > 0 || host > 0; }
+};
+
 /// The choices of a planner: a point in the space of plans.
 struct PlanChoice {
   unsigned stage = 0;
@@ -22,8 +31,7 @@ struct PlanChoice {
   Tier params = Tier::Device;
   Tier gradients = Tier::Device;
   Tier optimizer = Tier::Device;
-  /// Bytes of optimizer state one tier nearer than the rest, which is on `optimizer`.
-  int64_t optimizerNear = 0;
+  NearerState nearer;   ///< at most; the rest is on `params` and `optimizer`
   int64_t swapHost = 0; ///< bytes of saved values that wait there at most
   int64_t swapNvme = 0;
   /// Data-parallel ranks of a node if the planner shards parameters within nodes; 0: over the ranks
@@ -65,9 +73,10 @@ private:
 /// The resources of a plan on each rank.
 struct PlanCost {
   TierBytes device, host, nvme;
-  int64_t activations = 0;               ///< maximum of the live bytes of inputs and saved values
-  std::array<int64_t, 3> optimizer = {}; ///< bytes of optimizer state by tier, of the whole step
-  int64_t written = 0;                   ///< to the disk in a step
+  int64_t activations = 0;           ///< maximum of the live bytes of inputs and saved values
+  std::array<int64_t, 3> state = {}; ///< bytes of parameters and optimizer state by tier
+  NearerState nearer;                ///< what entire buckets take of the choice
+  int64_t written = 0;               ///< to the disk in a step
   StepTime time;
   bool isExact = false; ///< whether time.seconds are those of packed values
 };

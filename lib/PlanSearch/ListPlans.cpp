@@ -27,21 +27,16 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   for (const PlanChoice &choice : listPlacements(module, options, machine)) {
     // First, since of plans that take as long the first is chosen: the disk is spared.
     const auto [device, host, nvme] = stateBytes(module, choice);
-    const int64_t filled = toFill(choice), least = leastMemory(device, host);
-    auto add = [&](bool fills, int64_t onHost, int64_t disk) {
+    for (Fill fill : fillsOf(choice, host + nvme)) {
+      const int64_t onDevice = fill.device ? int64_t(given.memory) : 0;
+      const int64_t onHost = fill.host ? hostRoom() : 0;
       Placement &placement = placements.emplace_back();
       placement.choice = choice;
-      placement.fills = fills;
-      placement.leastBytes = least;
-      placement.least = {onHost, disk};
-    };
-    const bool mayFill =
-        filled != 0 && !module->hasAttr(kStatePlanAttr) && options.offload.optimizer.isAuto();
-    if (mayFill && choice.optimizer == Tier::Nvme)
-      add(/*fills=*/true, host, std::max<int64_t>(nvme - filled, 0));
-    if (mayFill && choice.optimizer == Tier::Host && choice.gradients == Tier::Device)
-      add(/*fills=*/true, std::max<int64_t>(host - filled, 0), nvme);
-    add(/*fills=*/false, host, nvme);
+      placement.fill = fill;
+      placement.leastBytes = leastMemory(device, host);
+      placement.least = {std::max<int64_t>(host - onDevice, 0),
+                         std::max<int64_t>(nvme - onDevice - onHost, 0)};
+    }
   }
   llvm::stable_sort(placements, [](const Placement &a, const Placement &b) {
     return a.leastBytes < b.leastBytes;
@@ -52,6 +47,34 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
+/// The tier of parameters, or the device if flags put them on their tier.
+Tier PlanSearch::freeParams(const PlanChoice &choice) const {
+  return options.offload.params.isAuto() ? choice.params : Tier::Device;
+}
+
+/// The same for optimizer state.
+Tier PlanSearch::freeOptimizer(const PlanChoice &choice) const {
+  return options.offload.optimizer.isAuto() ? choice.optimizer : Tier::Device;
+}
+
+/// What state of `choice`, of which `offDevice` bytes are not on the device, may fill. The host is
+/// a cache of the disk. State fills the device only if its gradients wait there, too.
+std::vector<PlanSearch::Fill> PlanSearch::fillsOf(const PlanChoice &choice,
+                                                  int64_t offDevice) const {
+  const Tier farthest = std::max(freeParams(choice), freeOptimizer(choice));
+  const bool mayFill = farthest != Tier::Device && !module->hasAttr(kStatePlanAttr);
+  const bool host = mayFill && farthest == Tier::Nvme && hostRoom() > 0;
+  const bool device = mayFill && !isShared && given.memory != 0 && choice.gradients == Tier::Device;
+  std::vector<Fill> fills;
+  if (host)
+    fills.push_back({/*device=*/false, /*host=*/true});
+  // The disk is not needed beside a host that has space for everything.
+  if (device && (farthest == Tier::Host || offDevice > hostRoom()))
+    fills.push_back({/*device=*/true, host});
+  fills.push_back({});
+  return fills;
+}
+
 /// Lists the plans of a placement.
 LogicalResult PlanSearch::list(Placement &placement) {
   placement.isListed = true;
@@ -59,10 +82,7 @@ LogicalResult PlanSearch::list(Placement &placement) {
   if (ladder)
     next.choice.activations = &ladder->front().activations;
   const size_t begin = plans.size();
-  LogicalResult added = !next.fills                           ? addPlans(next)
-                        : isShared                            ? addFilledMemory(next)
-                        : next.choice.optimizer == Tier::Host ? addFilledDevice(next)
-                                                              : addFilledHost(next);
+  LogicalResult added = next.fill.any() ? addFilled(next) : addPlans(next);
   for (size_t index = begin; index < plans.size(); ++index)
     plans[index].order = placement.order + index - begin;
   return added;
@@ -190,16 +210,72 @@ LogicalResult PlanSearch::addPlans(Placement placement) {
   return failed(evaluation) ? failure() : addPlans(placement, *evaluation);
 }
 
-/// Placements of optimizer state on nvme: as much of it on the host as a budget allows, which saves
-/// time of the links of the disk.
-LogicalResult PlanSearch::addFilledHost(Placement placement) {
+/// The order in which parameters and optimizer state fill tiers, if both do: that of the shorter
+/// step with half of each tier filled, because the seconds for each byte depend on all lanes.
+FailureOr<StateOrder> PlanSearch::orderOf(PlanChoice choice, Fill fill) {
+  const Tier nearest = fill.device ? Tier::Device : Tier::Host;
+  if (freeParams(choice) <= nearest)
+    return StateOrder::Optimizer;
+  if (freeOptimizer(choice) <= nearest)
+    return StateOrder::Params;
+  if (takesAny)
+    return StateOrder::OptimizerParams;
+  choice.nearer = {fill.device ? int64_t(given.memory) / 2 : 0, fill.host ? hostRoom() / 2 : 0};
+  double seconds = HUGE_VAL;
+  StateOrder fastest = StateOrder::OptimizerParams;
+  for (StateOrder order : {StateOrder::OptimizerParams, StateOrder::ParamsOptimizer}) {
+    choice.nearer.order = order;
+    ++evaluated;
+    FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, options, machine);
+    if (failed(evaluation))
+      return failure();
+    if (const double now = evaluation->getCost().time.seconds; now < seconds) {
+      seconds = now;
+      fastest = order;
+    }
+  }
+  return fastest;
+}
+
+/// Placements of which state fills nearer tiers: as much as their budgets allow, which saves time
+/// of links.
+LogicalResult PlanSearch::addFilled(Placement placement) {
   PlanChoice &choice = placement.choice;
-  choice.optimizerNear = toFill(choice);
+  FailureOr<StateOrder> order = orderOf(choice, placement.fill);
+  if (failed(order))
+    return failure();
+  choice.nearer = {0, placement.fill.host ? hostRoom() : 0, *order};
   FailureOr<Evaluation> evaluation = make(choice, /*mayBeEmpty=*/false);
   if (failed(evaluation))
     return failure();
-  const bool fits = excessOf(choice, evaluation->getCost()) == 0;
-  return fits && choice.optimizerNear ? addPlans(placement, *evaluation) : success();
+  if (isShared || placement.fill.device)
+    return addFilledMemory(placement, *evaluation);
+  if (hostExcess(evaluation->getCost()) > 0 || !choice.nearer.any())
+    return success();
+  if (!takesAny && failed(fillLess(choice, *evaluation)))
+    return failure();
+  return addPlans(placement, *evaluation);
+}
+
+/// Fills three quarters or half as much of the host if a step takes less time then: updates share
+/// what backward fetches, and transfers begin earlier, if the host has space for that.
+LogicalResult PlanSearch::fillLess(PlanChoice &choice, Evaluation &evaluation) {
+  const int64_t all = choice.nearer.host;
+  for (int64_t quarters : {3, 2}) {
+    PlanChoice less = choice;
+    less.nearer.host = all / 4 * quarters;
+    ++evaluated;
+    FailureOr<Evaluation> tried = Evaluation::create(module, less, options, machine);
+    if (failed(tried))
+      return failure();
+    PlanCost &cost = tried->getCost();
+    if (cost.time.seconds >= evaluation.getCost().time.seconds || hostExcess(cost) > 0 ||
+        !within(cost.nvme.least(), given.nvme))
+      break;
+    choice = less;
+    evaluation = std::move(*tried);
+  }
+  return success();
 }
 
 /// Calls add() for each way to recompute, with the seconds that takes and the bytes that are saved.
@@ -211,22 +287,43 @@ void PlanSearch::forEachRecomputation(
     add(&recompute.activations, recompute.leastSeconds, recompute.leastBytes);
 }
 
-/// The same in memory that the host shares with the device: each way to recompute leaves another
-/// part of it, which is filled when the plan is built. What does not fit there at least is read
-/// from the disk and written back.
-LogicalResult PlanSearch::addFilledMemory(Placement placement) {
-  placement.choice.optimizerNear = toFill(placement.choice);
-  ++evaluated;
-  FailureOr<Evaluation> evaluation = Evaluation::create(module, placement.choice, options, machine);
-  if (failed(evaluation))
-    return failure();
-  if (!programs.insert(evaluation->hashProgram()).second)
+/// A lower bound of the time of a step if `part` of the state that is not on the device were there:
+/// then its gradients and parameters cross no link, and the host does not update it.
+static StepTime withStateOnDevice(StepTime time, double part) {
+  time.host *= 1 - part;
+  for (double &seconds : time.transfer)
+    seconds *= 1 - part;
+  return time;
+}
+
+/// A lower bound of the time of a step if `bytes` more of the state were on the disk: they are
+/// read, and written back if they are `changed`, as frozen parameters are not.
+static StepTime withStateOnDisk(StepTime time, double bytes, bool changed,
+                                const planning::Machine &machine, int64_t ranks) {
+  auto add = [&](planning::Link link) {
+    time.transfer[size_t(link)] += planning::transferSeconds(machine, link, bytes, ranks);
+  };
+  add(planning::Link::DiskRead);
+  if (changed)
+    add(planning::Link::DiskWrite);
+  return time;
+}
+
+/// The plans of a placement with as much state in the memory that the budget `memory` limits as
+/// each way to recompute leaves space for, which is known when a plan is built.
+LogicalResult PlanSearch::addFilledMemory(const Placement &placement, Evaluation &evaluation) {
+  const PlanCost &cost = evaluation.getCost();
+  // Memory for less than a bucket gives the program that fills nothing, which has its own plans.
+  if (isShared && !(cost.nearer.any() && programs.insert(evaluation.hashProgram()).second))
     return success();
-  const MemoryFloor own = evaluation->findFloor();
-  const int64_t state = own.state + placement.least.host;
-  const int64_t least = state + std::max(own.launch, evaluation->leastWorking());
-  const int64_t all = evaluation->getCost().optimizer[size_t(Tier::Host)];
-  learnWork(placement.choice, evaluation->getCost().time);
+  const MemoryFloor own = evaluation.findFloor();
+  const int64_t state = leastMemory(own.state, placement.least.host);
+  const int64_t least = state + std::max(own.launch, evaluation.leastWorking());
+  const int64_t all =
+      isShared ? cost.nearer.host : cost.state[size_t(Tier::Host)] + cost.state[size_t(Tier::Nvme)];
+  // Each byte of parameters may cross links more often than one of optimizer state.
+  const bool isOneKind = placement.choice.params == Tier::Device;
+  learnWork(placement.choice, cost.time);
   auto add = [&](const ActivationPlan *activations, double again, int64_t saved) {
     Plan plan;
     plan.choice = placement.choice;
@@ -234,46 +331,15 @@ LogicalResult PlanSearch::addFilledMemory(Placement placement) {
     plan.leastBytes = std::max(least, state + saved);
     plan.state = state;
     plan.least = placement.least;
-    const int64_t filled = std::min(all, toFill(plan.choice) - plan.leastBytes);
+    const int64_t filled = std::min(all, int64_t(given.memory) - plan.leastBytes);
     if (filled <= 0)
       return;
-    plan.choice.optimizerNear = filled;
-    StepTime time = evaluation->getCost().time;
-    for (planning::Link link : {planning::Link::DiskRead, planning::Link::DiskWrite})
-      time.transfer[size_t(link)] +=
-          planning::transferSeconds(machine, link, double(all - filled), options.ranks());
-    plan.leastSeconds = leastSeconds(time, again, machine);
-    plans.push_back(std::move(plan));
-  };
-  forEachRecomputation(add);
-  return success();
-}
-
-/// Optimizer state on the host, with as much of it on the device as each way to recompute leaves
-/// space for: its gradients and parameters cross no link, and the host does not update it.
-LogicalResult PlanSearch::addFilledDevice(Placement placement) {
-  ++evaluated;
-  FailureOr<Evaluation> evaluation = Evaluation::create(module, placement.choice, options, machine);
-  if (failed(evaluation))
-    return failure();
-  const MemoryFloor own = evaluation->findFloor();
-  const int64_t least = own.state + std::max(own.launch, evaluation->leastWorking());
-  const int64_t all = evaluation->getCost().optimizer[size_t(Tier::Host)];
-  auto add = [&](const ActivationPlan *activations, double again, int64_t saved) {
-    Plan plan;
-    plan.choice = placement.choice;
-    plan.choice.activations = activations;
-    plan.leastBytes = std::max(least, own.state + saved);
-    plan.state = own.state;
-    plan.least = placement.least;
-    plan.choice.optimizerNear = std::min(all, toFill(plan.choice) - plan.leastBytes);
-    if (plan.choice.optimizerNear <= 0 || plan.choice.optimizerNear == all)
-      return; // nothing, or the placement of all state on the device
-    StepTime time = evaluation->getCost().time;
-    const double left = 1 - double(plan.choice.optimizerNear) / double(all);
-    time.host *= left;
-    for (double &seconds : time.transfer)
-      seconds *= left;
+    filledMemory(plan.choice.nearer) = filled;
+    const double part = isOneKind ? double(filled) / double(all) : 1;
+    const StepTime time = isShared
+                              ? withStateOnDisk(cost.time, double(all - filled),
+                                                /*changed=*/isOneKind, machine, options.ranks())
+                              : withStateOnDevice(cost.time, part);
     plan.leastSeconds = leastSeconds(time, again, machine);
     plans.push_back(std::move(plan));
   };
@@ -290,7 +356,7 @@ LogicalResult PlanSearch::addPlans(const Placement &placement, Evaluation &evalu
   MemoryFloor own = evaluation.findFloor();
   OffDevice elsewhere = placement.least;
   // How much state fills the host is another for each plan.
-  if (!placement.choice.optimizerNear)
+  if (!placement.choice.nearer.any())
     elsewhere = {std::max(elsewhere.host, evaluation.leastOn(Tier::Host)),
                  std::max(elsewhere.nvme, evaluation.leastOn(Tier::Nvme))};
   own.state = leastMemory(own.state, elsewhere.host);

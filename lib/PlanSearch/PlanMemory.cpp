@@ -22,6 +22,42 @@ using namespace mlir;
 
 namespace zero {
 
+/// ", up to 1.00 MiB of optimizer state on device, up to 4.00 MiB of it on host".
+static std::string describeNearer(const NearerState &nearer, StringRef what, StringRef again) {
+  std::string text;
+  for (auto [tier, bytes] : {std::pair{Tier::Device, nearer.device}, {Tier::Host, nearer.host}})
+    if (bytes) {
+      StringRef of = text.empty() ? what : again;
+      text += (", up to " + planning::formatBytes(double(bytes)) + " of " + of + " on " +
+               stringifyTier(tier))
+                  .str();
+    }
+  return text;
+}
+
+/// ", parameters on nvme, gradients on host, up to 4.00 MiB of optimizer state on host, the rest on
+/// nvme".
+static std::string describeState(const PlanChoice &choice) {
+  const NearerState &nearer = choice.nearer;
+  const bool fillsParams = nearer.any() && nearer.order == StateOrder::Params;
+  const bool fillsOptimizer = nearer.any() && nearer.order == StateOrder::Optimizer;
+  std::string text;
+  auto add = [&](StringRef what, Tier tier, bool isDivided, StringRef again) {
+    if (isDivided)
+      text += describeNearer(nearer, what, again);
+    if (tier != Tier::Device)
+      text += (", " + (isDivided ? "the rest" : what) + " on " + stringifyTier(tier)).str();
+  };
+  add("parameters", choice.params, fillsParams, "them");
+  add("gradients", choice.gradients, /*isDivided=*/false, "");
+  add("optimizer state", choice.optimizer, fillsOptimizer, "it");
+  if (!nearer.any() || fillsParams || fillsOptimizer)
+    return text;
+  return text + describeNearer(nearer, "these", "these") +
+         (nearer.order == StateOrder::ParamsOptimizer ? ", parameters first"
+                                                      : ", optimizer state first");
+}
+
 /// "stage 3, parameters under 4.00 KiB not sharded".
 static std::string describe(const PlanChoice &choice) {
   std::string text = "stage " + std::to_string(choice.stage);
@@ -32,19 +68,7 @@ static std::string describe(const PlanChoice &choice) {
     text += ", parameters sharded within nodes of " + std::to_string(choice.nodeRanks) +
             " data-parallel ranks";
   text += ", buckets of up to " + planning::formatBytes(double(choice.bucketBytes));
-  auto add = [&](StringRef what, Tier tier) {
-    if (tier != Tier::Device)
-      text += (", " + what + " on " + stringifyTier(tier)).str();
-  };
-  add("parameters", choice.params);
-  add("gradients", choice.gradients);
-  if (choice.optimizerNear)
-    text += ", up to " + planning::formatBytes(double(choice.optimizerNear)) +
-            (" of optimizer state on " + stringifyTier(nearerTier(choice.optimizer)) +
-             ", the rest on " + stringifyTier(choice.optimizer))
-                .str();
-  else
-    add("optimizer state", choice.optimizer);
+  text += describeState(choice);
   if (choice.interleave)
     text += ", micro-batches in vertical order";
   return text;

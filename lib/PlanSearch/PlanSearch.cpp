@@ -31,31 +31,35 @@ bool PlanSearch::OffDevice::fit(const Budget &budget) const {
 /// Number of attempts to fill the host: the staged bytes depend on the bytes on the host.
 static constexpr int kFillings = 6;
 
-/// The bytes beyond those that may be filled, or 0.
-int64_t PlanSearch::excessOf(const PlanChoice &choice, PlanCost &cost) const {
-  const int64_t most = toFill(choice);
-  if (fillsMemory(choice))
-    return std::max<int64_t>(leastMemory(cost.device.roughly(), cost.host.roughly()) - most, 0);
+/// The bytes beyond the memory that state may fill, or 0.
+int64_t PlanSearch::memoryExcess(const PlanCost &cost) const {
+  const int64_t bytes = leastMemory(cost.device.roughly(), cost.host.roughly());
+  return std::max<int64_t>(bytes - int64_t(given.memory), 0);
+}
+
+/// The bytes beyond the budget of the host, or 0.
+int64_t PlanSearch::hostExcess(PlanCost &cost) const {
+  const auto most = int64_t(given.host);
   if (cost.host.least() > most)
     return cost.host.least() - most;
   return cost.host.fits(most) ? 0 : cost.host.packed() - most;
 }
 
-/// Builds the program for `choice`. If optimizer state that fills the host exceeds its budget, less
-/// of it is placed there; the amount that fits depends on all choices. Without `mayBeEmpty` the
-/// program exceeds the budget if no amount fits.
+/// Builds the program for `choice`. If state that fills the host exceeds its budget, less of it is
+/// placed there; the amount that fits depends on all choices. Without `mayBeEmpty` the program
+/// exceeds the budget if no amount fits.
 FailureOr<Evaluation> PlanSearch::make(PlanChoice &choice, bool mayBeEmpty) {
   for (int turn = 1;; ++turn) {
     ++evaluated;
     FailureOr<Evaluation> evaluation = Evaluation::create(module, choice, options, machine);
-    int64_t &filled = choice.optimizerNear;
-    if (failed(evaluation) || filled == 0 || fillsMemory(choice) || turn == kFillings)
+    int64_t &filled = choice.nearer.host;
+    if (failed(evaluation) || filled == 0 || isShared || turn == kFillings)
       return evaluation;
     PlanCost &cost = evaluation->getCost();
-    const int64_t excess = excessOf(choice, cost);
+    const int64_t excess = hostExcess(cost);
     if (excess == 0)
       return evaluation;
-    filled = std::max<int64_t>(cost.optimizer[size_t(Tier::Host)] - excess, 0);
+    filled = std::max<int64_t>(cost.nearer.host - excess, 0);
     if (filled == 0 && !mayBeEmpty)
       return evaluation;
   }
@@ -86,13 +90,11 @@ LogicalResult PlanSearch::evaluate(Plan &plan) {
   FailureOr<Evaluation> evaluation = make(plan.choice);
   if (failed(evaluation))
     return failure();
-  if (int64_t &filled = plan.choice.optimizerNear;
-      fillsMemory(plan.choice) && filled && ++plan.fillings < kFillings) {
+  if (int64_t &filled = filledMemory(plan.choice.nearer); filled && ++plan.fillings < kFillings) {
     PlanCost &cost = evaluation->getCost();
-    if (const int64_t excess = excessOf(plan.choice, cost)) {
+    if (const int64_t excess = memoryExcess(cost)) {
       plan.leastSeconds = std::max(plan.leastSeconds, cost.time.seconds);
-      const Tier tier = isShared ? Tier::Host : nearerTier(plan.choice.optimizer);
-      filled = std::max<int64_t>(std::min(filled, cost.optimizer[size_t(tier)]) - excess, 0);
+      filled = std::max<int64_t>(filledMemory(cost.nearer) - excess, 0);
       return success();
     }
   }
@@ -170,7 +172,7 @@ double PlanSearch::weigh(double seconds, bool writes) const {
 double PlanSearch::weightedSecondsOf(const Plan &plan) const {
   if (plan.cost)
     return weigh(plan.cost->time.seconds, plan.cost->written > 0);
-  return weigh(plan.leastSeconds, writesToDisk(plan.choice, plan.choice.optimizerNear > 0));
+  return weigh(plan.leastSeconds, writesToDisk(plan.choice, plan.choice.nearer.any()));
 }
 
 double PlanSearch::weightedSeconds(const PlanChoice *choice) {
@@ -190,7 +192,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFirst(const Budget &budget, double
     open.push({weightedSecondsOf(plans[index]), plans[index].order, true, index});
   };
   auto boundOf = [&](const Placement &placement) {
-    return weigh(leastSecondsOf(placement), writesToDisk(placement.choice, placement.fills));
+    return weigh(leastSecondsOf(placement), writesToDisk(placement.choice, placement.fill.any()));
   };
   auto pushPlacement = [&](size_t index) {
     open.push({boundOf(placements[index]), placements[index].order, false, index});
@@ -257,6 +259,7 @@ FailureOr<const PlanChoice *> PlanSearch::findFastest(const Budget &budget) {
 FailureOr<const PlanChoice *> PlanSearch::findFitting(const Budget &budget) {
   const int64_t below = budget.memory ? int64_t(budget.memory) + 1 : INT64_MAX;
   const auto most = size_t(std::max(kFittingPrograms, kFittingOps / numOps));
+  takesAny = true;
   FailureOr<const PlanChoice *> fitting = findSmall(budget, below, evaluated + most);
   if (failed(fitting) || !*fitting)
     return fitting;

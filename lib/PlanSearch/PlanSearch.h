@@ -100,12 +100,17 @@ private:
     std::optional<PlanCost> cost;
     int fillings = 0; ///< attempts to fill memory of which each plan leaves another part
   };
+  /// The tiers that state from farther ones fills, as far as their budgets allow.
+  struct Fill {
+    bool device = false, host = false;
+    bool any() const { return device || host; }
+  };
   /// A placement of state. Its plans are listed once one of them may be wanted.
   struct Placement {
     PlanChoice choice;
     size_t order = 0; ///< of its first plan
     bool isListed = false;
-    bool fills = false;     ///< with as much optimizer state one tier nearer as budgets allow
+    Fill fill;
     int64_t leastBytes = 0; ///< of the memory that the budget limits: state alone
     OffDevice least;        ///< of other tiers: state alone
   };
@@ -116,11 +121,15 @@ private:
                                                 std::optional<size_t> mostBuilt);
   llvm::LogicalResult addPlans(Placement placement);
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
-  llvm::LogicalResult addFilledHost(Placement placement);
+  Tier freeParams(const PlanChoice &choice) const;
+  Tier freeOptimizer(const PlanChoice &choice) const;
+  std::vector<Fill> fillsOf(const PlanChoice &choice, int64_t offDevice) const;
+  llvm::FailureOr<StateOrder> orderOf(PlanChoice choice, Fill fill);
+  llvm::LogicalResult addFilled(Placement placement);
+  llvm::LogicalResult fillLess(PlanChoice &choice, Evaluation &evaluation);
   void
   forEachRecomputation(llvm::function_ref<void(const ActivationPlan *, double, int64_t)> add) const;
-  llvm::LogicalResult addFilledMemory(Placement placement);
-  llvm::LogicalResult addFilledDevice(Placement placement);
+  llvm::LogicalResult addFilledMemory(const Placement &placement, Evaluation &evaluation);
   double weigh(double seconds, bool writes) const;
   double weightedSecondsOf(const Plan &plan) const;
   int64_t leastMemory(int64_t device, int64_t host) const { return device + (isShared ? host : 0); }
@@ -129,14 +138,15 @@ private:
   bool fits(PlanCost &cost, const Budget &budget) const;
   double dailyWrites(const PlanCost &cost) const;
   bool keepsWrites(const PlanCost &cost, const Budget &budget) const;
-  /// Whether optimizer state of `choice` fills what the way to recompute leaves of a memory.
-  bool fillsMemory(const PlanChoice &choice) const {
-    return isShared || choice.optimizer == Tier::Host;
+  /// Bytes of state that fill what the way to recompute leaves of the memory that the budget
+  /// `memory` limits.
+  int64_t &filledMemory(NearerState &nearer) const {
+    return isShared ? nearer.host : nearer.device;
   }
-  int64_t toFill(const PlanChoice &choice) const {
-    return int64_t(fillsMemory(choice) ? given.memory : given.host);
-  }
-  int64_t excessOf(const PlanChoice &choice, PlanCost &cost) const;
+  /// Bytes of the host that state may fill.
+  int64_t hostRoom() const { return int64_t(isShared ? given.memory : given.host); }
+  int64_t memoryExcess(const PlanCost &cost) const;
+  int64_t hostExcess(PlanCost &cost) const;
   llvm::LogicalResult list(Placement &placement);
   llvm::LogicalResult listAll();
   void learnWork(const PlanChoice &choice, const StepTime &time);
@@ -176,6 +186,7 @@ private:
   std::optional<Evaluation> built;
   int64_t numOps = 0; ///< of the step
   size_t evaluated = 0;
+  bool takesAny = false; ///< no program is built to fill tiers better: any plan that fits will do
   size_t considered = 0; ///< by the search that a plan was taken over from
 };
 

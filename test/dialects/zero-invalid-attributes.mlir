@@ -117,6 +117,14 @@ module attributes {zero.plan = {stage = 3 : i64}} {
 
 // -----
 
+// Only state that would be farther away can be nearer.
+
+// expected-error @+1 {{expected state farther than host, of which 4 bytes are there; got parameters on device and optimizer state on host}}
+module attributes {zero.plan = #zero.plan<stage = 0, ranks = 1, persist_under = 0, bucket_bytes = 512, params = device, gradients = device, optimizer = host, nearer = <device = 4, host = 4, order = optimizer_params>, activations_host = 0, activations_nvme = 0, node_ranks = 0, interleave = false>} {
+}
+
+// -----
+
 func.func private @id(%x: tensor<4xf32>) -> tensor<4xf32> attributes {zero.kernel} { return %x : tensor<4xf32> }
 func.func @half_an_update(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected both of updates and gradient, or none}}

@@ -17,8 +17,9 @@ DAY, RANKS, DRIVES, ENDURANCE = 86400, 2, 2, 600e12
 #: Planner and zero-sim simulate the same commands; docs/reference/machine.md says how near.
 NEAR = 0.01
 DISK = {"read_bandwidth": 2e9, "write_bandwidth": 1e9, "count": DRIVES, "endurance": ENDURANCE}
-#: Only drives have room for all optimizer state; activations may leave for them, or be recomputed.
-FLAGS = ["--optimizer=adamw", "--memory-budget=60MiB", "--host-budget=18MiB", "--offload-gain=0",
+#: Device and host have no room for all optimizer state; activations may leave for drives, or be
+#: recomputed.
+FLAGS = ["--optimizer=adamw", "--memory-budget=60MiB", "--host-budget=9MiB", "--offload-gain=0",
          "--offload-optimizer=auto", "--offload-activations=auto"]
 
 

@@ -126,12 +126,12 @@ class Graph:
 
 
 def certificate(text):
-    """Bytes of each tier's arena, and of optimizer state on it, by tier, as zeroc prints them."""
+    """Bytes of the arena, parameters and optimizer state of each tier, as zeroc prints them."""
     tiers, tier = {}, "device"
     for line in text.splitlines():
         if found := re.match(r"(host|nvme) of each rank, bytes:", line):
             tier = found[1]
-        if found := re.match(r"  (optimizer state|arena) +(\d+)", line):
+        if found := re.match(r"  (parameters|optimizer state|arena) +(\d+)", line):
             tiers.setdefault(tier, {})[found[1]] = int(found[2])
     return tiers
 

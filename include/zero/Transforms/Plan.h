@@ -33,12 +33,6 @@ inline constexpr llvm::StringLiteral kNoPlanAttr = "zero.no_plan";
 /// The plan on `module`, or null.
 inline PlanAttr planOf(mlir::ModuleOp module) { return module->getAttrOfType<PlanAttr>(kPlanAttr); }
 
-/// The tier next to `tier`, which is not the device, towards it.
-inline Tier nearerTier(Tier tier) {
-  assert(tier != Tier::Device && "nothing is nearer");
-  return Tier(unsigned(tier) - 1);
-}
-
 } // namespace zero
 
 #endif // ZERO_TRANSFORMS_PLAN_H

@@ -14,7 +14,6 @@
 #include "zero/Transforms/StateHomes.h"
 
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <map>
@@ -166,41 +165,6 @@ static LogicalResult checkNames(ModuleOp module) {
   return success();
 }
 
-/// Places states of entire buckets that are on `from` one tier nearer, up to `limit` bytes of a
-/// rank. Selects the first buckets, which are updated last, when backward cannot overlap with links
-/// any more. A bucket that is too large is skipped, until little space remains.
-void bringNearer(ModuleOp module, const SymbolTable &symbols, const planning::Buckets &buckets,
-                 int64_t ranks, Tier from, int64_t limit) {
-  std::vector<SmallVector<StateOp>> states(buckets.elements.size());
-  for (auto state : module.getOps<StateOp>()) {
-    StringRef home = state.getHome().value_or("");
-    size_t bucket;
-    if (!state->hasAttr(kWholeAttr) && home.consume_front("bucket") &&
-        !home.consumeInteger(10, bucket) && state.getPlacement() &&
-        state.getPlacement()->getTier() == from)
-      states[bucket].push_back(state);
-  }
-  int64_t left = limit;
-  for (auto [elements, own] : llvm::zip_equal(buckets.elements, states)) {
-    llvm::SmallSetVector<StringRef, 4> homes; // members share the buffers of their states
-    int64_t bytes = 0;
-    for (StateOp state : own)
-      if (homes.insert(*state.getHome()))
-        bytes += elements / unitOf(state, symbols.lookup<ParameterOp>(*state.getOf())) *
-                 elementBytes(state.getTensorType()) /
-                 (state.getPlacement()->isSharded() ? ranks : 1);
-    if (bytes > left) {
-      if (left < limit / 16)
-        break;
-      continue;
-    }
-    left -= bytes;
-    for (StateOp state : own)
-      state.setPlacementAttr(PlacementAttr::get(
-          module.getContext(), state.getPlacement()->getShard(), nearerTier(from)));
-  }
-}
-
 /// Tensors and slices begin at multiples of this many elements: no block of a state is in two.
 static int64_t alignmentOf(ModuleOp module, const SymbolTable &symbols) {
   int64_t alignment = kTensorAlignment;
@@ -242,9 +206,6 @@ struct AssignBuckets : zero::impl::AssignBucketsBase<AssignBuckets> {
     write(module, symbols, parameters, buckets);
     writeOwners(parameters, owners);
     writeWholeStates(module, parameters, buckets, owners);
-    if (plan && plan.getOptimizerHost() > 0)
-      bringNearer(module, symbols, buckets, ranks.getInt(), plan.getOptimizer(),
-                  int64_t(plan.getOptimizerHost()));
   }
 
   /// Owners of matrices and tensors where states are sharded. Below stage 2 each rank has all

@@ -99,7 +99,7 @@ private:
   /// Whether a planner fills the host with state: what would be left for transfers is wanted.
   bool fillsHost() const {
     auto plan = module->getAttrOfType<PlanAttr>(kPlanAttr);
-    return plan && plan.getOptimizer() == Tier::Nvme && plan.getOptimizerHost() > 0;
+    return plan && plan.getNearer().getHost() > 0;
   }
   void place(Tier tier, Link link) {
     const bool drains = link == Link::DeviceToHost || link == Link::DiskWrite;

@@ -137,4 +137,24 @@ def AssignBuckets : Pass<"zero-assign-buckets", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zero::ZeroDialect"];
 }
 
+def DivideState : Pass<"zero-divide-state", "::mlir::ModuleOp"> {
+  let summary = "Divide the state of buckets over tiers as the plan says";
+  let description = [{
+    Places parameters and optimizer state of entire buckets on the device and on the host, as many
+    bytes as the `#zero.nearer_state` of the plan says at most, the device first. Selects the
+    first buckets: forward needs their parameters before transfers can overlap with anything, and
+    they are updated last, when backward cannot overlap with links any more. A bucket that is too
+    large is skipped, until little space remains. States that an owner has whole stay. Writes
+    placements, and in the plan the bytes that were placed.
+
+    ```mlir
+    // nearer = <device = 0, host = 1024, order = optimizer_params>
+    zero.state optimizer @a.m of @a : tensor<256xf32> {home = @bucket0.m, placement = #zero.placement<tier = nvme>}
+    // after
+    zero.state optimizer @a.m of @a : tensor<256xf32> {home = @bucket0.m, placement = #zero.placement<tier = host>}
+    ```
+  }];
+  let dependentDialects = ["::zero::ZeroDialect"];
+}
+
 #endif // ZERO_TRANSFORMS_PLACE_PASSES_TD
