@@ -1,4 +1,4 @@
-"""The kernels of attention beside PyTorch's, where that is: errors and speed."""
+"""The kernels of attention beside PyTorch's and cuDNN's, where these are: errors and speed."""
 
 import re
 
@@ -28,12 +28,20 @@ def seconds_of(trace):
     return found
 
 
-def columns_of_torch(theirs, direction, flops):
-    """The time of PyTorch's, and errors of both relative to float32."""
-    seconds, ours, other = (theirs[key][direction] for key in ("seconds", "ours", "theirs"))
+def columns_of_torch(found, direction, flops):
+    """Times of PyTorch's attention and of cuDNN's, and errors of all relative to float32."""
+    ours, other = found["ours"][direction], found["PyTorch"]["errors"][direction]
     assert ours < 4 * other + 1e-3, f"{direction}: an error of {ours}, PyTorch's is {other}"
-    return {"ms of PyTorch": f"{1e3 * seconds:.3f}", "TFLOP/s of PyTorch": f"{flops / seconds / 1e12:.0f}",
-            "error": f"{ours:.1e}", "error of PyTorch": f"{other:.1e}"}
+    columns = {"error": f"{ours:.1e}"}
+    for name in ("PyTorch", "cuDNN"):
+        if reason := found[name].get("refused"):
+            columns[f"ms of {name}"] = f"none: {reason}"
+            continue
+        seconds = found[name]["seconds"][direction]
+        columns |= {f"ms of {name}": f"{1e3 * seconds:.3f}",
+                    f"TFLOP/s of {name}": f"{flops / seconds / 1e12:.0f}",
+                    f"error of {name}": f"{found[name]['errors'][direction]:.1e}"}
+    return columns
 
 
 def measure(context, name):
