@@ -93,6 +93,7 @@ const Known kKnown[] = {
     {"zero.tiles_that_fit", OnModule, isKind<TilesAttr>, "#zero.tiles<...>"},
     {"zero.tiles_floor", OnModule, isKind<MemoryFloorAttr>, "#zero.memory_floor<...>"},
     {kLostParametersAttr, OnModule, kList, "a list"},
+    {kNoRecordAttr, OnModule, kUnit, "no value"},
     {kAbsentParametersAttr, OnModule, kList, "a list"},
     {kInitializersAttr, OnModule, kDictionary, "a dictionary"},
     {kAdaptersAttr, OnModule, kDictionary, "a dictionary"},

@@ -1,6 +1,6 @@
 //===- ExporterAttrs.h - what an exporter recorded about a model -*- C++ -*-===//
 // Discardable attributes that import adds if the model contains its exporter's record of its
-// tensors; absent otherwise.
+// tensors, and one for a model of PyTorch without; absent otherwise.
 //===----------------------------------------------------------------------===//
 
 #ifndef DIALECTS_ZERO_EXPORTERATTRS_H
@@ -18,6 +18,9 @@ inline constexpr llvm::StringLiteral kExportedFrozenAttr = "zero.exported_frozen
 /// On a state of one element without a record of what it is: the element. zero-select-parameters
 /// makes it a constant of the step unless it is a parameter.
 inline constexpr llvm::StringLiteral kNumberAttr = "zero.number";
+/// On the module: PyTorch exported it and left no record of its tensors and calls, as with
+/// dynamo=False.
+inline constexpr llvm::StringLiteral kNoRecordAttr = "zero.no_record";
 /// On the module: parameters that the graph uses but no longer contains, one line of a message
 /// each.
 inline constexpr llvm::StringLiteral kLostParametersAttr = "zero.lost_parameters";

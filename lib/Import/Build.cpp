@@ -2,6 +2,7 @@
 
 #include "Build.h"
 #include "Opsets.h"
+#include "RestoreParameters.h"
 #include "dialects/Onnx/Onnx.h"
 #include "dialects/Zero/ExporterAttrs.h"
 #include "dialects/Zero/Zero.h"
@@ -48,6 +49,8 @@ public:
     addStep(results);
     setStrings(module.get(), kLostParametersAttr, model.signature.lost);
     setStrings(module.get(), kAbsentParametersAttr, model.signature.absent);
+    if (lacksRecord(model))
+      module.get()->setAttr(kNoRecordAttr, builder.getUnitAttr());
     addInitializers();
     return std::move(module);
   }
@@ -122,6 +125,9 @@ private:
       state->setAttr(kExportedAsAttr, builder.getStringAttr(kind.empty() ? "constant" : kind));
     } else if (model.signature.tables.contains(name)) {
       state->setAttr(kExportedAsAttr, builder.getStringAttr("buffer"));
+    } else if (lacksRecord(model) && isFloat(constant.type) && !constant.isInitializer) {
+      // The nodes of such a graph hold numbers of the code only.
+      state->setAttr(kExportedAsAttr, builder.getStringAttr("constant"));
     }
   }
 

@@ -28,9 +28,13 @@ static bool isMergedTensor(const pb::NodeProto &node) {
          !StringRef(node.output(0)).contains(':');
 }
 
+bool lacksRecord(const Model &model) {
+  return model.proto.producer_name() == "pytorch" && model.signature.entries.empty();
+}
+
 void splitMergedTensors(Model &model) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
-  if (model.proto.producer_name() != "pytorch" || !model.signature.entries.empty())
+  if (!lacksRecord(model))
     return;
   llvm::StringMap<size_t> byName;
   for (size_t i = 0; i < model.constants.size(); ++i)

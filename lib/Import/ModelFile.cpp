@@ -7,6 +7,7 @@
 #include "TrainingInfo.h"
 
 #include "google/protobuf/io/coded_stream.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -163,6 +164,9 @@ using Ranges = std::vector<std::optional<ByteRange>>;
 
 static void takeConstantNodes(Model &model, TensorReader &reader, const Ranges &ranges) {
   pb::GraphProto &graph = *model.proto.mutable_graph();
+  llvm::StringSet<> inputs;
+  for (const pb::ValueInfoProto &input : graph.input())
+    inputs.insert(input.name());
   google::protobuf::RepeatedPtrField<pb::NodeProto> kept;
   for (int i = 0; i < graph.node_size(); ++i) {
     pb::NodeProto &node = *graph.mutable_node(i);
@@ -173,6 +177,9 @@ static void takeConstantNodes(Model &model, TensorReader &reader, const Ranges &
       continue;
     }
     pb::TensorProto tensor = constantValue(node);
+    if (inputs.contains(node.output(0)))
+      fail(describe(node) + ": its result " + quote(node.output(0)) + " is also an input", {},
+           "export the model with another name of that input");
     std::optional<ByteRange> range = ranges.empty() ? std::nullopt : ranges.at(i);
     model.constants.emplace_back(node.output(0), reader.read(tensor, range, describe(node)));
   }

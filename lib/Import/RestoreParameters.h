@@ -14,6 +14,9 @@ namespace zero::importer {
 /// line is added to `lost` of the signature.
 void restoreParameters(Model &model);
 
+/// Whether PyTorch exported `model` and left no record of its tensors, as with dynamo=False.
+bool lacksRecord(const Model &model);
+
 /// The same for models of PyTorch's older exporter (dynamo=False): equal tensors that it
 /// merged become separate again.
 void splitMergedTensors(Model &model);

@@ -71,8 +71,23 @@ static Results tupleRule(onnx::NodeOp node, RowDims dims) {
   return areAlong(dims, 0) && namesItself ? kept(node, {0}) : combined(node);
 }
 
-/// A tensor that all parts have, into which rows are put at places that the data names.
+/// The rows of the result of a ScatterND, whose updates have them along a dimension that no index
+/// chooses; nothing if an index does.
+static std::optional<RowDim> besideIndices(onnx::NodeOp node, RowDim updates) {
+  ArrayRef<int64_t> indices = node.inputType(1).getShape();
+  const int64_t chosen = int64_t(indices.size()) - 1;
+  if (updates.dim < chosen)
+    return std::nullopt;
+  updates.dim += indices.back() - chosen;
+  return updates;
+}
+
+/// A tensor that all parts have, into which rows are put: beside each other, as by an assignment to
+/// a slice of each row, or at places that the data names.
 static Results placeRule(onnx::NodeOp node, RowDims dims) {
+  if (!dims[0] && !dims[1] && dims[2] && node.is(op::ScatterND))
+    if (std::optional<RowDim> rows = besideIndices(node, *dims[2]))
+      return kept(node, *rows);
   if (!dims[0] && (dims[1] || dims[2]))
     return allOf(node, RowEffect::Placed);
   return tupleRule(node, dims);

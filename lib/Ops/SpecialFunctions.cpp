@@ -5,9 +5,9 @@
 // divide by zero.
 //
 // Gradients, r the result:
-//   Atan2 dr x / (x x + y y), -dr y / (x x + y y)     Cbrt dr / (3 r r)
+//   Atan2 dr x / (x x + y y), -dr y / (x x + y y), both 0 at the origin
+//   Cbrt dr / (3 r r)                                  Log2 dr / (x ln 2)
 //   Erfc -dr 2/sqrt(pi) exp(-x x)                      ErfInv dr sqrt(pi)/2 exp(r r)
-//   Log2 dr / (x ln 2)
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +91,10 @@ static Value log2Slope(NodeBuilder &b, Value x, Value, Value dr) {
 static LogicalResult atan2Gradient(onnx::NodeOp node, ValueRange dr, ArrayRef<bool> wanted,
                                    NodeBuilder &b, MutableArrayRef<Value> grads) {
   Value y = node.getInputs()[0], x = node.getInputs()[1];
-  Value share = b.div(dr[0], b.add(b.mul(x, x), b.mul(y, y)));
+  Value square = b.add(b.mul(x, x), b.mul(y, y));
+  // The quotient is 0 at the origin, where all angles are as good.
+  Value isOrigin = b.binary(op::Equal, square, num(b, 0, square));
+  Value share = b.div(dr[0], b.where(isOrigin, num(b, 1, square), square));
   if (wanted[0])
     grads[0] = b.reduceTo(b.mul(share, x), node.inputType(0));
   if (wanted[1])

@@ -18,6 +18,7 @@ void zero::addRecognise(OpPassManager &pm, const PhaseOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRecogniseGelu());
   pm.addNestedPass<func::FuncOp>(createRecogniseSwish());
   pm.addNestedPass<func::FuncOp>(createRecogniseLogSigmoid());
+  pm.addNestedPass<func::FuncOp>(createRecogniseAtan2());
   pm.addNestedPass<func::FuncOp>(createRecogniseNormalization());
   pm.addNestedPass<func::FuncOp>(createRecogniseRotary());
   pm.addPass(createRecogniseAttention({options.import.dataRoot}));

@@ -200,6 +200,18 @@ def _zeros(original, *_, **__):
                                              device=result.device))
 
 
+def _polar(_, abs, angle):
+    return torch.complex(abs * angle.cos(), abs * angle.sin())
+
+
+def _unsqueeze(original, input, dim):
+    """The exporter has it of real tensors only."""
+    if not input.is_complex():
+        return original()
+    pairs = torch.view_as_real(input)
+    return torch.view_as_complex(pairs.unsqueeze(dim if dim >= 0 else dim - 1))
+
+
 def _setitem(original, target, index, value):
     """Assigns the parts of complex numbers."""
     if not target.is_complex():
@@ -231,6 +243,7 @@ _RULES = {
     torch.linalg.det: _det, torch.det: _det, torch.Tensor.det: _det,
     functional.ctc_loss: _ctc_loss, torch.ctc_loss: _ctc_loss,
     torch.einsum: _einsum, torch.Tensor.__setitem__: _setitem,
+    torch.polar: _polar, torch.unsqueeze: _unsqueeze, torch.Tensor.unsqueeze: _unsqueeze,
     torch.zeros: _zeros, torch.zeros_like: _zeros, torch.Tensor.new_zeros: _zeros,
 }
 if hasattr(functional, "grouped_mm"):

@@ -106,6 +106,10 @@ def check_complex(checks):
         result[..., -1] = value[..., 0]
         return result
     check(checks, "assignment", assigned, left)
+    for dim in (0, 2, -1, -4):
+        check(checks, f"unsqueeze {dim}", lambda x: x.unsqueeze(dim), left)
+        check(checks, f"unsqueeze {dim} of reals", lambda x: torch.unsqueeze(x, dim), left.real)
+    check(checks, "polar", torch.polar, left.abs(), left.real)
 
 
 class Spectrum(nn.Module):
@@ -155,8 +159,9 @@ def language_model(kind):
     if kind == "mixtral":
         model = transformers.MixtralForCausalLM(transformers.MixtralConfig(
             num_hidden_layers=1, num_key_value_heads=2, num_local_experts=4, **small))
-    elif kind == "deepseek":
-        model = transformers.DeepseekV3ForCausalLM(transformers.DeepseekV3Config(
+    elif kind.startswith("Deepseek"):
+        config = getattr(transformers, f"{kind}Config")
+        model = getattr(transformers, f"{kind}ForCausalLM")(config(
             num_hidden_layers=2, num_key_value_heads=4, moe_intermediate_size=16,
             n_routed_experts=4, n_group=1, topk_group=1, num_experts_per_tok=2, kv_lora_rank=8,
             first_k_dense_replace=1, q_lora_rank=8, qk_rope_head_dim=4, qk_nope_head_dim=4,
@@ -176,7 +181,7 @@ def check_models(checks):
                               "times": torch.tensor([12, 10, 12]),
                               "lengths": torch.tensor([4, 3, 2])}),
         "flow": (Flow(), {"x": torch.randn(3, 4)}),
-        **{kind: language_model(kind) for kind in ("mixtral", "deepseek", "t5")}}
+        **{kind: language_model(kind) for kind in ("mixtral", "DeepseekV2", "DeepseekV3", "t5")}}
     for name, (module, batch) in models.items():
         try:
             export = zero.export(module, batch, path=WORK / f"{name}.onnx")

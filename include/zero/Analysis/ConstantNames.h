@@ -11,8 +11,9 @@ namespace zero {
 bool isMadeUpName(llvm::StringRef name);
 
 /// Whether `name` is a name that a framework gives to a tensor of a module ("layer.0.weight"), and
-/// not one that an exporter generated.
-bool isModulePath(llvm::StringRef name);
+/// not one that an exporter generated. A name without dots may be one of the outermost module; it
+/// counts only if `mayBeOutermost`.
+bool isModulePath(llvm::StringRef name, bool mayBeOutermost = false);
 
 } // namespace zero
 

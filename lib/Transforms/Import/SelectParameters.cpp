@@ -56,6 +56,7 @@ public:
                           return StringRef(item.name);
                         }));
     warnOfDoubtful();
+    warnOfNoRecord();
     return std::move(selection);
   }
 
@@ -86,7 +87,7 @@ private:
       return as(Kind::Buffer, "a buffer of the module");
     if (!said.empty())
       return as(Kind::Nameless, "it is no parameter of the module");
-    return isModulePath(state.getSymName())
+    return isModulePath(state.getSymName(), module->hasAttr(kNoRecordAttr))
                ? as(Kind::Parameter, "")
                : as(Kind::Nameless, "its name is not that of a module's tensor");
   }
@@ -205,6 +206,20 @@ private:
         << llvm::join(doubtful, ", ")
         << "; if one is a parameter, list all that is trained in --trainable=FILE "
            "(docs/guides/weights.md)";
+  }
+
+  /// Of such a graph, nothing else shows what it does not train as the module does.
+  void warnOfNoRecord() {
+    if (!module->hasAttr(kNoRecordAttr) || selection.trained.empty())
+      return;
+    InFlightDiagnostic warning = emitWarning(module.getLoc());
+    warning << "PyTorch exported this graph without a record, as with dynamo=False: gradients "
+               "flow through what the module detaches, and to rows of padding_idx";
+    if (!options.saysWhatIsTrained())
+      warning << ", and the " << selection.trained.size()
+              << " float tensors with a module's names are trained or frozen like parameters, "
+                 "though some may be buffers; list what is trained in --trainable=FILE";
+    warning << "; export with dynamo=True, or compare the gradients (docs/guides/export.md)";
   }
 
   ModuleOp module;

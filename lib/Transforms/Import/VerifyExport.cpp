@@ -71,7 +71,8 @@ private:
     RankedTensorType type = state.getTensorType();
     bool isConstant = state.getRole() == Role::Constant && isa<FloatType>(type.getElementType());
     if (!isConstant || type.getNumElements() == 1 || state->hasAttr(kExportedAsAttr) ||
-        isModulePath(state.getSymName()) || !roles.bufferReason(read).empty())
+        isModulePath(state.getSymName(), module->hasAttr(kNoRecordAttr)) ||
+        !roles.bufferReason(read).empty())
       return;
     onnx::NodeOp reader = roles.weightReader(read);
     if (!reader)

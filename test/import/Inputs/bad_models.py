@@ -54,6 +54,9 @@ def graph_models():
             [node("Relu", ["x"], ["y"], "one"), node("Neg", ["x"], ["y"], "two"), mean("y")]
         ),
         "shadow": model([node("Relu", ["y"], ["x"], "act"), mean("x")]),
+        "shadow-constant": model(
+            [node("Constant", [], ["x"], "number", value_float=1.0), mean("x")]
+        ),
         "short-data": model([linear(), mean("y")], initializers=[short]),
         "huge": model([linear(), mean("y")], initializers=[huge]),
         "huge-result": model(

@@ -18,7 +18,7 @@ from lowered import Tools, call, run_tool
 
 FOUND = ("func.func(zero-fold-transposes,zero-recognise-mean,zero-recognise-softmax-grad,"
          "zero-recognise-softmax,"
-         "zero-recognise-gelu,zero-recognise-swish,zero-recognise-log-sigmoid,"
+         "zero-recognise-gelu,zero-recognise-swish,zero-recognise-log-sigmoid,zero-recognise-atan2,"
          "zero-recognise-normalization,zero-recognise-rotary),zero-recognise-attention,")
 DIFFERENTIATE = "func.func(zero-expand-nodes,zero-test-gradient),"
 LOWER = "func.func(zero-expand-nodes,zero-fold-transposes,zero-lower-onnx),canonicalize"

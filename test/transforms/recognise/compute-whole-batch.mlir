@@ -141,3 +141,29 @@ module {
     return %l : tensor<f32>
   }
 }
+
+// -----
+
+// Labels, moved by one for a decoder: an assignment to the same positions of each row. Each part
+// keeps its own.
+// CHECK-LABEL: func.func @step
+// CHECK-NOT: zero.rank_mean
+// CHECK: return
+module {
+  zero.parameter @w : tensor<9x4xf32>
+  func.func @step(%ids: tensor<2x3xi64> {zero.binding = "ids"}) -> (tensor<f32> {zero.binding = "loss"}) {
+    %w = zero.read @w : tensor<9x4xf32>
+    %zeros = arith.constant dense<0> : tensor<3x2xi64>
+    %at = arith.constant dense<[[1], [2]]> : tensor<2x1xi64>
+    %begin = arith.constant dense<0> : tensor<1xi64>
+    %end = arith.constant dense<2> : tensor<1xi64>
+    %axis = arith.constant dense<1> : tensor<1xi64>
+    %first = onnx.node "Slice"(%ids, %begin, %end, %axis) {} opset 18 : (tensor<2x3xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x2xi64>
+    %t = onnx.node "Transpose"(%first) {perm = [1, 0]} opset 18 : (tensor<2x2xi64>) -> tensor<2x2xi64>
+    %s = onnx.node "ScatterND"(%zeros, %at, %t) {} opset 18 node "shift" : (tensor<3x2xi64>, tensor<2x1xi64>, tensor<2x2xi64>) -> tensor<3x2xi64>
+    %moved = onnx.node "Transpose"(%s) {perm = [1, 0]} opset 18 : (tensor<3x2xi64>) -> tensor<2x3xi64>
+    %e = onnx.node "Gather"(%w, %moved) {} opset 18 : (tensor<9x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+    %l = onnx.node "ReduceMean"(%e) {keepdims = 0 : i64} opset 18 : (tensor<2x3x4xf32>) -> tensor<f32>
+    return %l : tensor<f32>
+  }
+}

@@ -74,6 +74,24 @@ def RecogniseLogSigmoid : Pass<"zero-recognise-log-sigmoid", "::mlir::func::Func
   let dependentDialects = ["::zero::onnx::OnnxDialect"];
 }
 
+def RecogniseAtan2 : Pass<"zero-recognise-atan2", "::mlir::func::FuncOp"> {
+  let summary = "Replace arctangents in all quadrants by Atan2 nodes";
+  let description = [{
+    PyTorch's exporters write `atan2(y, x)` as the arctangent of `y / x`, moved by half a turn where
+    `x` is negative. The gradient of the quotient is not a number where `x` is 0, although that of
+    `atan2` is finite. That of Zero's `Atan2` is 0 where both operands are.
+
+    ```mlir
+    %q = onnx.node "Div"(%y, %x) {} opset 18 : ...      // before
+    %a = onnx.node "Atan"(%q) {} opset 18 : ...
+    %t = onnx.node "Where"(%above, %plus, %minus) {} opset 18 : ...   // %a + pi, %a - pi
+    %r = onnx.node "Where"(%left, %t, %a) {} opset 18 : ...
+    %r = onnx.node "Atan2"(%y, %x) {} domain "zero" opset 1 : ...     // after
+    ```
+  }];
+  let dependentDialects = ["::zero::onnx::OnnxDialect"];
+}
+
 def RecogniseMean : Pass<"zero-recognise-mean", "::mlir::func::FuncOp"> {
   let summary = "Replace sums that are divided by their count by ReduceMean";
   let description = [{
