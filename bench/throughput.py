@@ -46,7 +46,7 @@ ZERO = ["--zero-stage=2", "--precision=fp16", "--checkpoint=layer", "--memory-bu
 SYSTEMS = {
     "ratel": ("rtx4090", {"half_flops": 160e12, "disk.bus_bandwidth": 20.5e9,
                           "disk.write_bandwidth": 3.1e9}),
-    "slideformer": ("rtx4090", {"host.memory_bandwidth": 145e9}),
+    "slideformer": ("rtx4090", {"host.memory_bandwidth": 118e9}),
     "greedysnake": ("a100", {}),
     "infinity": ("dgx2", {"half_flops": 45.4e12}),
     "recomputation": ("a100", {"half_flops": 157e12}),

@@ -42,6 +42,17 @@ static double conflictOf(const planning::Machine &machine) {
   return std::clamp(std::max(read.time + write.time, read.bus + write.bus) - 1, 0.0, 1.0);
 }
 
+/// The gradients that `update` reads, which came to the host for it.
+static int64_t arrivedBytes(Operation *update) {
+  int64_t bytes = 0;
+  for (Value operand : update->getOperands()) {
+    auto transfer = throughReshapes(operand).getDefiningOp<TransferOp>();
+    if (transfer && linkOf(transfer) == Link::DeviceToHost)
+      bytes += tensorBytes(operand.getType());
+  }
+  return bytes;
+}
+
 bool zero::fitsBudgets(ModuleOp module, func::FuncOp step, const TierBudgets &budgets,
                        int64_t device) {
   if (!budgets.both && !budgets.host)
@@ -58,9 +69,13 @@ bool zero::fitsBudgets(ModuleOp module, func::FuncOp step, const TierBudgets &bu
 }
 
 namespace {
-/// Places the gathers and then the transfers over one pair of tiers at a time, and reorders the
-/// step once for each. The transfers next to the kernels come first, because the others depend on
-/// them.
+/// Places the gathers, the updates of the host where they will be complete, and then the transfers
+/// over one pair of tiers at a time, and reorders the step once for each. The transfers next to the
+/// kernels come first, because the others depend on them.
+///
+/// An update stays in the order of the step until it is complete, so that its gradient keeps its
+/// bytes, and a kernel or a transfer behind it takes others. If it came right behind its gradient,
+/// the next gradient would be given the same bytes on both tiers, and wait for the update.
 class Scheduler {
 public:
   Scheduler(ModuleOp module, func::FuncOp step, const planning::Machine &machine,
@@ -72,9 +87,20 @@ public:
     place(Tier::Device, /*drains=*/false, gathers);
     if (budgets.prefetch > 0)
       place(Tier::Device, /*drains=*/true, [&](Operation *op) { return reducesGradient(op); });
-    place(Tier::Device, Link::HostToDevice);
-    place(Tier::Device, Link::DeviceToHost);
+    if (llvm::any_of(step.getBody().front(), [](Operation &op) { return isUpdateBeside(&op); })) {
+      StepOrder(step).move(llvm::DenseMap<Operation *, int64_t>(),
+                           /*behind=*/false); // erases what nothing reads, before it is saved
+      const Order order = saveOrder();
+      place(Tier::Host, /*drains=*/true, isUpdateBeside);
+      placeOnDevice();
+      placeOnHost();
+      if (fits())
+        return;
+      restore(order); // each update next to its gradient
+    }
+    placeOnDevice();
     const Order order = saveOrder();
+    movesToHost = false;
     placeOnHost();
     if (!movesToHost || fits())
       return;
@@ -91,6 +117,10 @@ private:
   Order saveOrder();
   void restore(const Order &order);
 
+  void placeOnDevice() {
+    place(Tier::Device, Link::HostToDevice);
+    place(Tier::Device, Link::DeviceToHost);
+  }
   void placeOnHost() {
     place(Tier::Host, Link::DiskRead);
     place(Tier::Host, Link::DiskWrite);
@@ -122,9 +152,10 @@ private:
   }
   /// Whether `op` runs on another lane than kernels.
   bool runsBeside(Operation *op) const {
-    return isa<TransferOp>(op) || gathers(op) || (budgets.prefetch > 0 && reducesGradient(op));
+    return isa<TransferOp>(op) || isUpdateBeside(op) || gathers(op) ||
+           (budgets.prefetch > 0 && reducesGradient(op));
   }
-  int64_t budgetOf(Tier tier, ArrayRef<int64_t> live) const;
+  int64_t budgetOf(Tier tier, ArrayRef<int64_t> live, bool keepsState) const;
   void leaveEpilogue(Operation *op);
   std::optional<planning::Fetch> fetchOf(const StepOrder &order, Operation *op) const;
   std::optional<planning::Fetch> drainOf(const StepOrder &order, Operation *op) const;
@@ -155,9 +186,9 @@ planning::Timeline Scheduler::timelineOf(const StepOrder &order, Tier tier) cons
 double Scheduler::secondsBeside(Operation *moving, Operation *other) const {
   if (isa<CollectiveOpInterface>(moving))
     return isa<CollectiveOpInterface>(other) && runsBeside(other) ? times.seconds(other) : 0;
-  auto first = cast<TransferOp>(moving);
-  auto second = dyn_cast<TransferOp>(other);
-  return isOfDrive(first) && second && isOfDrive(second) ? conflict * times.seconds(second) : 0;
+  auto first = dyn_cast<TransferOp>(moving), second = dyn_cast<TransferOp>(other);
+  return first && isOfDrive(first) && second && isOfDrive(second) ? conflict * times.seconds(second)
+                                                                  : 0;
 }
 
 /// Adds the ops that take `seconds` of a link to `timeline`.
@@ -171,11 +202,12 @@ void Scheduler::occupy(planning::Timeline &timeline, const StepOrder &order,
 /// Without a budget the peak of the device rises by the bytes for prefetching only, and the host
 /// has space for twice the bytes in transit: one half is used while the other is transferred. With
 /// a budget it has what that leaves if the packed step fits then, else no more than is needed at
-/// once. An eighth of a budget is left for gaps that packing cannot fill.
-int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live) const {
+/// once. An eighth of a budget, or of what state that the host keeps leaves of it, remains for gaps
+/// that packing cannot fill.
+int64_t Scheduler::budgetOf(Tier tier, ArrayRef<int64_t> live, bool keepsState) const {
   const int64_t most = *llvm::max_element(live), least = *llvm::min_element(live);
   const int64_t given = tier == Tier::Device ? budgets.device : budgets.host;
-  const int64_t limit = given - given / 8;
+  const int64_t limit = given - (keepsState ? given - least : given) / 8;
   if (tier == Tier::Host) {
     const int64_t twice = most + (most - least);
     if (stagesLess)
@@ -219,10 +251,14 @@ std::optional<planning::Fetch> Scheduler::fetchOf(const StepOrder &order, Operat
 }
 
 /// The transfer `op` to another tier, with time reversed: from the last change of its source at the
-/// latest, until the first reader of its result at the earliest.
+/// latest, until the first reader of its result at the earliest. Or an update of the host, during
+/// which its gradient is there, until the end of backward at the earliest.
 std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operation *op) const {
   const int64_t end = order.partOf(op).second, last = order.size() - 1;
-  int64_t until = std::min(end, order.firstReader(op->getResult(0))) - 1;
+  const bool isUpdate = isUpdateBeside(op);
+  int64_t until = end - 1;
+  if (!isUpdate)
+    until = std::min(until, order.firstReader(op->getResult(0)) - 1);
   if (isa<CollectiveOpInterface>(op)) // The lane runs collectives in the order of the step.
     until = std::min(until, order.nextCollective(op) - 1);
   planning::Fetch drain;
@@ -230,7 +266,7 @@ std::optional<planning::Fetch> Scheduler::drainOf(const StepOrder &order, Operat
   drain.earliest = last - until;
   drain.seconds = times.seconds(op);
   drain.margin = kMargin * drain.seconds;
-  drain.bytes = tensorBytes(op->getOperand(0).getType());
+  drain.bytes = isUpdate ? arrivedBytes(op) : tensorBytes(op->getOperand(0).getType());
   return drain.earliest < drain.needed ? std::optional(drain) : std::nullopt;
 }
 
@@ -277,8 +313,8 @@ void Scheduler::place(Tier tier, bool drains, llvm::function_ref<bool(Operation 
     for (planning::Occupation &other : timeline.occupations)
       other.from = order.size() - 1 - other.from;
   }
-  const std::vector<int64_t> begins =
-      planning::placeFetches(timeline, fetches, budgetOf(tier, timeline.live));
+  const std::vector<int64_t> begins = planning::placeFetches(
+      timeline, fetches, budgetOf(tier, timeline.live, isUpdateBeside(moving.front())));
   llvm::DenseMap<Operation *, int64_t> places;
   for (auto [op, begin] : llvm::zip_equal(moving, begins))
     places[op] = drains ? order.size() - 1 - begin : begin;

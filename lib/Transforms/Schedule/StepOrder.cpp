@@ -9,6 +9,8 @@
 #include "zero/Analysis/Storage.h"
 #include "zero/Planning/Packing.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace zero {
@@ -135,10 +137,36 @@ int64_t StepOrder::nextCollective(Operation *op) const {
   return next;
 }
 
-/// The write of the result of `op`, if nothing else reads that, or null.
-static WriteOp onlyWrite(Operation *op) {
-  return op->getResult(0).hasOneUse() ? dyn_cast<WriteOp>(*op->getResult(0).user_begin())
-                                      : WriteOp();
+/// Adds the views and writes of the results of `op`. Returns false if any other op reads them.
+static bool collectKeepers(Operation *op, llvm::SetVector<Operation *> &keepers) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    keepers.insert(user);
+    return isa<WriteOp>(user) || (isView(user) && collectKeepers(user, keepers));
+  });
+}
+
+/// Whether `value` has come from a drive.
+static bool isFromDrive(Value value) {
+  auto transfer = throughReshapes(value).getDefiningOp<TransferOp>();
+  return transfer && linkOf(transfer) == planning::Link::DiskRead;
+}
+
+bool isUpdateBeside(Operation *op) {
+  auto launch = dyn_cast<LaunchOp>(op);
+  llvm::SetVector<Operation *> keepers;
+  return launch && launch.getUpdates() && launch.getHost() && isIn(op, Segment::MicroBatch) &&
+         !op->hasAttr(kDelayedAttr) && llvm::none_of(op->getOperands(), isFromDrive) &&
+         collectKeepers(op, keepers);
+}
+
+/// What moves behind another op with `op`, since it writes the results of `op` down.
+static SmallVector<Operation *> followersOf(Operation *op) {
+  llvm::SetVector<Operation *> keepers;
+  if (isa<LaunchOp>(op))
+    collectKeepers(op, keepers);
+  else if (op->getResult(0).hasOneUse() && isa<WriteOp>(*op->user_begin()))
+    keepers.insert(*op->user_begin());
+  return keepers.takeVector();
 }
 
 namespace {
@@ -158,13 +186,14 @@ public:
     op->moveBefore(&block, block.end());
   }
 
-  /// The same for ops that were moved here. If an op was placed after another one, the op that
-  /// writes its result follows, too.
+  /// The same for ops that were moved here. If an op was placed after another one, its followers
+  /// are, too.
   void putMoved(ArrayRef<Operation *> moved) {
     for (Operation *op : moved) {
       put(op);
-      if (WriteOp write = onlyWrite(op); write && behind)
-        put(write);
+      if (behind)
+        for (Operation *follower : followersOf(op))
+          put(follower);
     }
   }
 
@@ -179,12 +208,12 @@ private:
 
 void StepOrder::move(const llvm::DenseMap<Operation *, int64_t> &begins, bool behind) {
   llvm::DenseMap<int64_t, SmallVector<Operation *, 2>> at;
-  llvm::DenseSet<Operation *> waits; // for the op that they write the result of
+  llvm::DenseSet<Operation *> waits; // for the op that they follow
   for (Operation *op : ops)
     if (auto it = begins.find(op); it != begins.end()) {
       at[it->second].push_back(op);
-      if (WriteOp write = onlyWrite(op); write && behind)
-        waits.insert(write);
+      if (behind)
+        waits.insert_range(followersOf(op));
     }
   Mover mover(block, behind);
   for (auto [position, op] : llvm::enumerate(ops)) {

@@ -26,6 +26,10 @@ bool mayRunOnHost(LaunchOp launch, const mlir::SymbolTable &symbols);
 /// to each of them.
 void scheduleInLastMicroBatch(mlir::Operation *op, int64_t microBatches);
 
+/// Whether `op` is an update that the host makes during backward, of state that the host keeps.
+/// With an update of state on drives, all of that state would occupy the host for longer.
+bool isUpdateBeside(mlir::Operation *op);
+
 /// The live bytes on `tier` at each op of `step`.
 std::vector<int64_t> liveBytes(mlir::ModuleOp module, mlir::func::FuncOp step, Tier tier);
 
@@ -57,7 +61,7 @@ public:
   int64_t nextCollective(mlir::Operation *op) const;
 
   /// Moves each op of `begins`, including fetches that it needs, before the op at its position.
-  /// With `behind`, moves it after that op, with the op that writes its result. Invalidates
+  /// With `behind`, moves it after that op, with what keeps its results. Invalidates
   /// positions.
   void move(const llvm::DenseMap<mlir::Operation *, int64_t> &begins, bool behind);
 

@@ -163,7 +163,11 @@ def ScheduleTransfers : Pass<"zero-schedule-transfers", "::mlir::ModuleOp"> {
     again, because costs are estimates. A storing transfer moves down as far as its link needs,
     so that no op waits for the bytes that it releases. So a bucket is gathered beside the
     kernels that use the previous bucket, its shards are fetched to the device before that, and
-    from disk before that. No move exceeds the budget of a tier. Without a budget the peak of
+    from disk before that. An update that the host makes during backward, of state that it keeps,
+    moves down until it is complete: its gradient has its bytes until then, and the next gradient,
+    which moves to the host meanwhile, and the kernels of the device take others. If the packed
+    host then has no space for it, each update stays next to its gradient. No move exceeds the
+    budget of a tier. Without a budget the peak of
     the device rises by the bytes for prefetching at most, and the host has at most twice the bytes
     in transit. All ops stay in their segment, except that a transfer of the epilogue which fetches
     state that micro-batches do not write may run in the last micro-batch: a state is read while
