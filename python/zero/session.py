@@ -59,7 +59,9 @@ class Session:
     gpus: the GPU of each rank, or one for all.
     gpu_graphs: launch commands on a GPU as CUDA graphs where that is possible.
     gpu_algorithms: a file with the algorithms of matrix products on a GPU. Products that it lacks
-        are timed and added; a file that does not exist is made.
+        are timed and added; a file that does not exist is made. "auto": those of the checkpoint,
+        or a file for the GPU in the folder of the cache, if there is one; None: what cuBLASLt
+        expects to be the fastest.
     verbose: errors list all items, not only the first few.
     progress: called as progress(what, done, total), in bytes, while weights and checkpoints are
         read and written, from any thread.
@@ -71,7 +73,7 @@ class Session:
 
     def __init__(self, program, *, weights=None, resume=None, threads=None, learning_rate=None,
                  nvme_dir=None, nvme_io=None, timeout=None, allow_nan=False, check_memory=False,
-                 pin=None, device=None, gpus=None, gpu_graphs=True, gpu_algorithms=None, verbose=False,
+                 pin=None, device=None, gpus=None, gpu_graphs=True, gpu_algorithms="auto", verbose=False,
                  progress=None, **for_tests):
         self.program = program if isinstance(program, Program) else load(program)
         self._learning_rate = self.program.info["learning_rate"]

@@ -87,6 +87,9 @@ enum class GraphUse {
 class Communicator {
 public:
   virtual ~Communicator() = default;
+  /// Before the first collective: most of these read and write this memory, which is freed after
+  /// this object.
+  virtual Status use(void * /*memory*/, uint64_t /*bytes*/) { return {}; }
 
   virtual int rank() const = 0;
   virtual const Mesh &mesh() const = 0;

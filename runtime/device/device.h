@@ -148,6 +148,19 @@ public:
   virtual Status makeQueue(int rank, std::unique_ptr<Queue> &queue) = 0;
   /// For the kernels of lane HOST_COMPUTE, on its thread.
   virtual Status makeHostQueue(int rank, std::unique_ptr<Queue> &queue) = 0;
+
+  /// The algorithms of matrix products that libraries choose on this machine, for
+  /// useAlgorithms(); empty: there are none.
+  virtual std::string algorithms(const proto::Program &) const { return {}; }
+  /// Between steps: lets products run those in `text`, of `source`. Products that it lacks stay as
+  /// they are. The error says why they cannot run here; nothing has changed then. `onlyChecks`:
+  /// nothing changes.
+  virtual Status useAlgorithms(const proto::Program &, const std::string & /*text*/,
+                               const std::string & /*source*/, bool /*onlyChecks*/) {
+    return {};
+  }
+  /// What was timed to choose algorithms, for people; empty: nothing.
+  virtual std::string timed() const { return {}; }
 };
 
 } // namespace zero::rt

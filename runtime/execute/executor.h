@@ -39,6 +39,9 @@ public:
   /// After a step that failed: waits until lanes do nothing more.
   void settle();
 
+  /// Between steps: the next ones make them again.
+  void dropGraphs() { graphs.clear(); }
+
   /// The parameter for whose gradient the last step was skipped; empty if it was not, or if the
   /// rank does not know.
   const std::string &skippedFor() const { return gradientChecks.name(); }

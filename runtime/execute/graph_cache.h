@@ -44,6 +44,8 @@ public:
     return *kept.back();
   }
 
+  void clear() { kept.clear(); }
+
 private:
   std::vector<std::unique_ptr<KeptStretch>> kept;
 };

@@ -16,6 +16,7 @@ Status Rank::prepare(Device &device, const InitialFiles &files, const RankOption
     ZERO_RT_TRY(device.makeQueue(self, shapes.back()->queue));
   }
   ZERO_RT_TRY(memory.reserve(device, tables, self, options.checkMemory, *options.meter));
+  ZERO_RT_TRY(communicator->use(memory.device().base(), memory.device().bytes()));
   ZERO_RT_TRY(initialiseTensors(*program, files, self, memory.byTier(), options.initialThreads,
                                 *options.meter));
   for (size_t shape = 0; shape < program->shapes(); ++shape)
@@ -86,6 +87,11 @@ void Rank::leave() {
     steps->executor.reset();
   stopRecording(); // no lane adds to it any more
   communicator.reset();
+}
+
+void Rank::dropGraphs() {
+  for (const auto &shape : shapes)
+    shape->executor->dropGraphs();
 }
 
 void Rank::findNan() {

@@ -62,6 +62,9 @@ public:
   void record(uint64_t steps, Recorder::Clock::time_point origin);
   zero_rt_recording recording() const;
 
+  /// Between steps: what its graphs were made of has changed. All ranks take part.
+  void dropGraphs();
+
   int number() const { return communicator->rank(); }
   RankMemory &getMemory() { return memory; }
   /// The results of the last step or evaluation, valid after prepare() like those of the executor.

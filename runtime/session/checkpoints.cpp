@@ -109,6 +109,8 @@ proto::Manifest Checkpoints::describe() {
   about.set_producer("zero " ZERO_VERSION);
   about.set_step(position.steps);
   about.set_learning_rate(position.learningRate);
+  if (std::string text = ranks.getDevice().algorithms(tables()); !text.empty())
+    about.set_gpu_algorithms(std::move(text));
   if (savedData)
     *about.mutable_data() = *savedData;
   else if (isReady(*position.data))
@@ -257,6 +259,7 @@ Status Checkpoints::adopt(const CheckpointReader &reader, const std::vector<Dama
   generation = reader.path();
   position.steps = reader.manifest().step();
   position.batch = 0;
+  savedAlgorithms = reader.manifest().gpu_algorithms();
   gradients.drop();
   savedData.reset();
   if (reader.manifest().has_data() && !(flags & ZERO_RT_RESTART_DATA))
@@ -264,6 +267,34 @@ Status Checkpoints::adopt(const CheckpointReader &reader, const std::vector<Dama
   if (isReady(*position.data))
     ZERO_RT_TRY(findData());
   result = {position.steps, position.batch, generation.c_str()};
+  return {};
+}
+
+/// Lets products run the algorithms that the checkpoint's run used, if all processes can and the
+/// first one has no file of its own; else remarks on it.
+Status Checkpoints::takeAlgorithms() {
+  if (savedAlgorithms.empty() || tables().target() != proto::CUDA)
+    return {};
+  const std::string source = "the checkpoint", keeps = "keeps its own";
+  const Status usable =
+      ranks.getDevice().useAlgorithms(tables(), savedAlgorithms, source, /*onlyChecks=*/true);
+  const bool isAsked = ranks.isFirst() && !ranks.takesAlgorithms();
+  std::vector<std::string> all;
+  ZERO_RT_TRY(
+      ranks.agree("algorithms of a checkpoint", {}, isAsked ? keeps : usable.getMessage(), all));
+  if (all.front() == keeps)
+    return {};
+  for (const std::string &why : all)
+    if (!why.empty()) {
+      remarks.push_back("matrix products run other algorithms than before the checkpoint, whose "
+                        "sums may differ by rounding: " +
+                        why);
+      return {};
+    }
+  ZERO_RT_TRY(
+      ranks.getDevice().useAlgorithms(tables(), savedAlgorithms, source, /*onlyChecks=*/false));
+  for (const auto &rank : ranks.here())
+    rank->dropGraphs();
   return {};
 }
 
@@ -287,8 +318,9 @@ Status Checkpoints::checkSameState(const std::string &path, const Status &own,
 Status Checkpoints::load(const std::string &path, uint32_t flags, zero_rt_state_result &result) {
   ZERO_RT_TRY(ranks.checkAlive());
   ZERO_RT_TRY(advance(/*waits=*/true));
-  Status status = loadOwn(path, flags, result);
-  return ranks.isOneOfMany() ? checkSameState(path, status, result) : status;
+  const Status status = loadOwn(path, flags, result);
+  ZERO_RT_TRY(ranks.isOneOfMany() ? checkSameState(path, status, result) : status);
+  return takeAlgorithms();
 }
 
 Status Checkpoints::loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result) {

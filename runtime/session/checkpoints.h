@@ -62,6 +62,7 @@ private:
   Status loadOwn(const std::string &path, uint32_t flags, zero_rt_state_result &result);
   Status checkSameState(const std::string &path, const Status &own,
                         const zero_rt_state_result &result);
+  Status takeAlgorithms();
   Status planLoaded(const CheckpointReader &reader, uint32_t flags, LoadPlan &plan);
   Status adopt(const CheckpointReader &reader, const std::vector<Damage> &passed, uint32_t flags,
                const LoadPlan &plan, zero_rt_state_result &result);
@@ -73,6 +74,7 @@ private:
   const SavingNodes nodes = findNodes();
   /// The position in a checkpoint's data, until there is data in which to find it.
   std::optional<proto::Manifest::Data> savedData;
+  std::string savedAlgorithms; ///< of products on GPUs, in the loaded checkpoint
   std::shared_ptr<FolderLock> savesTo;
   /// Of the ranks that are here; shared with their threads.
   std::shared_ptr<std::vector<StateCopy>> copies = std::make_shared<std::vector<StateCopy>>();

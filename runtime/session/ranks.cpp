@@ -45,7 +45,7 @@ TeamOptions teamOf(const proto::Program &program, const zero_rt_session_options 
 }
 
 Ranks::Ranks(std::shared_ptr<Body> body, const zero_rt_session_options &options)
-    : body(std::move(body)), options(options),
+    : body(std::move(body)), options(options), hasAutomaticAlgorithms(choosesAlgorithms(options)),
       world(options.world ? options.world->world : nullptr),
       team(teamOf(this->body->program->tables(), options)) {}
 

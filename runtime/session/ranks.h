@@ -46,6 +46,9 @@ public:
 
   const LoadedProgram &program() const { return *body->program; }
   const zero_rt_session_options &getOptions() const { return options; }
+  Device &getDevice() const { return *body->device; }
+  /// Whether a checkpoint that is loaded says which algorithms products run on GPUs.
+  bool takesAlgorithms() const { return hasAutomaticAlgorithms; }
   Meter &meter() const { return body->meter; }
   /// Those that are here, by number.
   const std::vector<std::unique_ptr<Rank>> &here() const { return body->ranks; }
@@ -85,6 +88,7 @@ private:
 
   std::shared_ptr<Body> body;
   zero_rt_session_options options;
+  bool hasAutomaticAlgorithms;
   std::shared_ptr<World> world; ///< null: all ranks are here
   Team team;
   Status failure; ///< that ended this session

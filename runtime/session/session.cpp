@@ -17,6 +17,8 @@ Session::Session(std::unique_ptr<Ranks> all)
       averages(*ranks), checkpoints(*ranks, position, gradients) {
   position.learningRate = tables().learning_rate();
   position.data = makeDataSet(tables());
+  if (std::string timed = ranks->getDevice().timed(); !timed.empty())
+    checkpoints.remark(std::move(timed));
 }
 
 Status Session::create(const std::shared_ptr<const LoadedProgram> &program,

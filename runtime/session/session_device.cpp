@@ -12,6 +12,10 @@
 
 namespace zero::rt {
 
+bool choosesAlgorithms(const zero_rt_session_options &options) {
+  return options.gpu_algorithms && std::strcmp(options.gpu_algorithms, "auto") == 0;
+}
+
 static Status checkTarget(const proto::Program &program, const zero_rt_session_options &options) {
   const bool onGpu = program.target() == proto::CUDA;
   const char *target = deviceOf(program);
@@ -26,7 +30,7 @@ static Status checkTarget(const proto::Program &program, const zero_rt_session_o
                 target, options.device, options.device);
   if (options.gpus && !onGpu)
     return fail(ZERO_RT_INVALID_ARGUMENT, "GPUs for an executable that is compiled for cpu");
-  if (options.gpu_algorithms && !onGpu)
+  if (options.gpu_algorithms && !choosesAlgorithms(options) && !onGpu)
     return fail(ZERO_RT_INVALID_ARGUMENT,
                 "algorithms of products on GPUs for an executable that is compiled for cpu");
   return {};

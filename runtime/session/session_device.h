@@ -10,6 +10,10 @@
 
 namespace zero::rt {
 
+/// Whether the algorithms of products on GPUs are chosen without a word of the user: those of a
+/// checkpoint that is loaded, else of the folder of caches.
+bool choosesAlgorithms(const zero_rt_session_options &options);
+
 /// Makes the device that `program` is compiled for, and the ends of a group on it of the
 /// ranks that this process has; `world`: null if it has all.
 /// `program` must outlive both. Refused: another device than the options ask for, GPUs for

@@ -6,9 +6,12 @@
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/session/session_device.h"
+#include "runtime/support/cache_folder.h"
 #include "runtime/support/checked.h"
 
 #include <cstring>
+#include <unistd.h>
 
 namespace zero::rt {
 
@@ -61,22 +64,43 @@ static Status checkGpuProcesses(const World &world, const zero_rt_session_option
                       "ranks can be stalled where they are threads of one process");
 }
 
-/// Lets the products of all ranks run what process 0 finds in its file `path`, or times; nullptr:
+/// The file of algorithms, or a folder with such a file for each GPU; empty: none. By default the
+/// folder of caches, where there is one that can be written.
+static std::string placeOfAlgorithms(const zero_rt_session_options &options) {
+  if (!choosesAlgorithms(options))
+    return options.gpu_algorithms ? options.gpu_algorithms : "";
+  const std::string folder = cacheFolder();
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? folder : "";
+}
+
+/// Lets the products of all ranks run what process 0 finds in its file, or times; without one,
 /// what the library expects to be fastest.
-static Status shareAlgorithms(const proto::Program &program, const char *path, World *world,
-                              cuda::CudaDevice &device) {
+static Status shareAlgorithms(const proto::Program &program, const zero_rt_session_options &options,
+                              World *world, cuda::CudaDevice &device) {
   const char *const what = "algorithms of products";
   const bool decides = !world || world->isFirst();
+  const std::string path = placeOfAlgorithms(options);
   std::string contents;
   Status status;
-  if (decides && path)
+  if (decides && !path.empty())
     status = device.tuneProducts(program, path, contents);
   if (!world)
     return status;
   ZERO_RT_TRY(world->agree(what, status));
   std::vector<std::string> all;
   ZERO_RT_TRY(world->control().allGather(what, contents, all));
-  return decides || all.front().empty() ? Status() : device.useAlgorithms(program, all.front());
+  return decides || all.front().empty()
+             ? Status()
+             : device.useAlgorithms(program, all.front(), "the file of process 0",
+                                    /*onlyChecks=*/false);
+}
+
+/// Ranks with a GPU each have memory that NCCL accesses without copies, if it has the functions. A
+/// library that is not there is an error of the group.
+static void allocateByNccl(cuda::CudaDevice &device) {
+  std::shared_ptr<const cuda::Nccl> nccl;
+  if (cuda::Nccl::open(nccl).ok() && nccl->hasMemory())
+    device.setAllocator(std::move(nccl));
 }
 
 Status openGpus(const LoadedProgram &program, const zero_rt_session_options &options, World *world,
@@ -91,7 +115,9 @@ Status openGpus(const LoadedProgram &program, const zero_rt_session_options &opt
   ZERO_RT_TRY(cuda::CudaDevice::create(program.tables(), program.executable.code, gpus, only,
                                        options.timeout_seconds, makeCpuDevice(program.module),
                                        made));
-  ZERO_RT_TRY(shareAlgorithms(program.tables(), options.gpu_algorithms, world, *made));
+  ZERO_RT_TRY(shareAlgorithms(program.tables(), options, world, *made));
+  if (world || !made->isShared())
+    allocateByNccl(*made);
   const auto &lanes = made->lanes();
   ZERO_RT_TRY(world              ? joinOthers(*world, group, lanes[size_t(only)], ends)
               : made->isShared() ? cuda::makeDeviceGroup(group, lanes, ends)

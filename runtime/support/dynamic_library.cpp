@@ -34,7 +34,7 @@ Status DynamicLibrary::open(const LibrarySource &source, std::span<const Library
                 source.what, tried.c_str(), source.remedy, source.variable);
   for (const LibrarySymbol &symbol : symbols) {
     *symbol.address = ::dlsym(handle, symbol.name);
-    if (!*symbol.address)
+    if (!*symbol.address && !symbol.isOptional)
       return fail(ZERO_RT_UNSUPPORTED, "%s ('%s') has no function '%s': it is too old", source.what,
                   escape(loaded).c_str(), symbol.name);
   }

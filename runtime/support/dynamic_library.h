@@ -27,6 +27,7 @@ struct LibrarySource {
 struct LibrarySymbol {
   const char *name;
   void **address;
+  bool isOptional = false; ///< null if the library has none
 };
 
 /// A library that stays loaded as long as the process: other libraries may have taken

@@ -73,8 +73,9 @@ def ours(context, model, precision, steps, variant):
     executable = model.work / f"{precision}.zexe"
     if not executable.exists():
         model.compile(precision, f"--precision={precision}")
-    file = f"={model.work / f'algorithms-{precision}.json'}" if variant == "--gpu-algorithms" else ""
-    report, driver = run(model, executable, steps, variant + file)
+    flags = ([f"{variant}={model.work / f'algorithms-{precision}.json'}"] if variant == "--gpu-algorithms"
+             else [variant, "--gpu-algorithms=off"])
+    report, driver = run(model, executable, steps, *flags)
     peak, taken = report["memory"]["device"]["peak"], report["per_rank"][0]["arena_bytes"]
     assert taken == peak, f"{peak} bytes were certified, {taken} allocated"
     assert np.isfinite(report["losses"]).all(), f"losses {report['losses']}"

@@ -5,8 +5,8 @@
 #include "handles.h"
 #include "runtime/io/drive_folders.h"
 #include "runtime/support/available_memory.h"
+#include "runtime/support/cache_folder.h"
 #include "runtime/support/temporary.h"
-#include "tools/process/cache_folder.h"
 #include "tools/process/known_machine.h"
 #include "warnings.h"
 #include "zero/Planning/ByteSize.h"
@@ -36,7 +36,7 @@ static std::string cacheFolder(const Options &options) {
   if (isGiven(options, "no-cache"))
     return "";
   std::optional<std::string> given = options.compilerFlag("cache-dir");
-  return given ? *given : process::cacheFolder();
+  return given ? *given : rt::cacheFolder();
 }
 
 /// Copies the description at `from` to the cache, where it appears complete or not at all. Returns

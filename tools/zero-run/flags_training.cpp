@@ -164,10 +164,13 @@ Flags executionFlags(Options &options) {
            }}
           .oneOfWords()
           .orElse("on"),
-      {"Execution", "gpu-algorithms", "FILE",
-       "run matrix products with the algorithms in FILE; time those that it\n"
-       "lacks, and add them. A FILE that does not exist is made",
-       toText(options.gpuAlgorithms)},
+      Flag{"Execution", "gpu-algorithms", "auto|off|FILE",
+           "run matrix products with the algorithms in FILE; time those that it\n"
+           "lacks, and add them. A FILE that does not exist is made. auto: those\n"
+           "of the checkpoint, or a FILE for the GPU in the folder of the cache,\n"
+           "if there is one; off: what the library expects to be the fastest",
+           toText(options.gpuAlgorithms)}
+          .orElse("auto"),
       {"Execution", "join", "FILE",
        "this process runs one rank, on a GPU of its own; the ranks find each\n"
        "other through FILE, which must not exist yet. Give all ranks the same\n"

@@ -57,7 +57,7 @@ struct Options {
   std::string logFolder; ///< of files for TensorBoard
   std::string log, gradients, outputs, report, trace, page;
   /// As in zero_rt_session_options; empty: the default.
-  std::string device, gpus, gpuAlgorithms, join, joinSecret, interface, nvmeDir, nvmeIo;
+  std::string device, gpus, gpuAlgorithms = "auto", join, joinSecret, interface, nvmeDir, nvmeIo;
   uint64_t endurance = 0; ///< of each drive of nvmeDir, bytes that may be written; 0: unknown
   std::string calibration, disk; ///< a file to describe this machine in; a folder to measure
   std::optional<uint64_t> ranks; ///< to compile for or to calibrate with

@@ -128,7 +128,7 @@ Status openSession(const Options &options, const Executable &executable, const J
   const bool isCuda = infoOf(executable).device == std::string_view("cuda");
   const std::string gpus = options.gpus.empty() && isCuda ? job.gpu() : options.gpus;
   wanted.gpus = gpus.empty() ? nullptr : gpus.c_str();
-  wanted.gpu_algorithms = options.gpuAlgorithms.empty() ? nullptr : options.gpuAlgorithms.c_str();
+  wanted.gpu_algorithms = options.gpuAlgorithms == "off" ? nullptr : options.gpuAlgorithms.c_str();
   wanted.nvme_dir = options.nvmeDir.empty() ? nullptr : options.nvmeDir.c_str();
   wanted.nvme_io = options.nvmeIo.empty() ? nullptr : options.nvmeIo.c_str();
   if (!options.ratePicture.empty())

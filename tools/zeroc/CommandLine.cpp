@@ -9,8 +9,8 @@
 #include "ListFrontends.h"
 #include "ListOptimizers.h"
 #include "Prices.h"
+#include "runtime/support/cache_folder.h"
 #include "runtime/support/checked.h"
-#include "tools/process/cache_folder.h"
 #include "zero/Flags/Flag.h"
 #include "zero/Frontends/Frontend.h"
 #include "zero/Import/Diagnostics.h"
@@ -209,7 +209,7 @@ static std::string complete(CompilerOptions &options, const Flags &flags,
                             const GivenFlags &byHand) {
   GivenFlags given = byHand;
   if (!options.noCache && options.cacheFolder.empty())
-    options.cacheFolder = process::cacheFolder();
+    options.cacheFolder = rt::cacheFolder();
   options.check = [](const CompilerOptions &all) { return checkFlags(all, all.given); };
   Config config(options.config, flags, byHand);
   bool hasConfig = byHand.contains("config");

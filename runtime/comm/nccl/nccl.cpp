@@ -13,7 +13,11 @@ static constexpr int kOldest = 21800;
 Status Nccl::open(std::shared_ptr<const Nccl> &nccl) {
   auto made = std::make_shared<Nccl>();
 #define ZERO_RT_SYMBOL(result, name, parameters) {#name, reinterpret_cast<void **>(&made->name)},
-  const LibrarySymbol symbols[] = {ZERO_RT_NCCL(ZERO_RT_SYMBOL)};
+#define ZERO_RT_OPTIONAL(result, name, parameters)                                                 \
+  {#name, reinterpret_cast<void **>(&made->name), /*isOptional=*/true},
+  const LibrarySymbol symbols[] = {ZERO_RT_NCCL(ZERO_RT_SYMBOL)
+                                       ZERO_RT_NCCL_MEMORY(ZERO_RT_OPTIONAL)};
+#undef ZERO_RT_OPTIONAL
 #undef ZERO_RT_SYMBOL
   ZERO_RT_TRY(DynamicLibrary::open(kSource, symbols, made->library));
   ZERO_RT_TRY(made->check(made->ncclGetVersion(&made->number), "ncclGetVersion"));
@@ -22,6 +26,10 @@ Status Nccl::open(std::shared_ptr<const Nccl> &nccl) {
                 made->number, escape(made->library.name()).c_str(), kOldest);
   nccl = std::move(made);
   return {};
+}
+
+Status Nccl::allocate(uint64_t bytes, void *&memory) const {
+  return check(ncclMemAlloc(&memory, bytes), "ncclMemAlloc");
 }
 
 Status Nccl::check(NcclResult result, const char *call, NcclHandle handle) const {

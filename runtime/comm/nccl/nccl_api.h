@@ -79,6 +79,14 @@ enum : int {
     (const void *source, void *destination, size_t count, int type, int root, NcclHandle handle,   \
      Stream stream))
 
+/// Those of version 2.19.
+#define ZERO_RT_NCCL_MEMORY(X)                                                                     \
+  X(NcclResult, ncclMemAlloc, (void **memory, size_t bytes))                                       \
+  X(NcclResult, ncclMemFree, (void *memory))                                                       \
+  X(NcclResult, ncclCommRegister,                                                                  \
+    (NcclHandle handle, void *memory, size_t bytes, void **registered))                            \
+  X(NcclResult, ncclCommDeregister, (NcclHandle handle, void *registered))
+
 } // namespace zero::rt::cuda
 
 #endif // RUNTIME_COMM_NCCL_NCCL_API_H

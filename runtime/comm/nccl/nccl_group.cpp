@@ -105,9 +105,20 @@ public:
     }
   }
 
+  /// Once it is connected: its collectives access `memory` without copies where they can.
+  Status use(void *memory, uint64_t bytes) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!handle)
+      return ended();
+    return nccl->check(nccl->ncclCommRegister(handle, memory, bytes, &registered),
+                       "ncclCommRegister", handle);
+  }
+
   /// Begins to leave the group, as all ranks of this process have to before one can end.
   void finalize() {
     std::lock_guard<std::mutex> lock(mutex);
+    if (handle && registered)
+      (void)nccl->ncclCommDeregister(handle, std::exchange(registered, nullptr));
     if (handle)
       (void)nccl->ncclCommFinalize(handle);
   }
@@ -149,7 +160,8 @@ private:
   double timeoutSeconds;
   std::mutex mutex;
   NcclHandle handle = nullptr;
-  std::thread ending; ///< aborts it
+  void *registered = nullptr; ///< the memory of use(), which an abort forgets
+  std::thread ending;         ///< aborts it
 };
 
 /// Those of all ranks of this process, for each group, which leave NCCL together.
@@ -203,6 +215,15 @@ public:
   Status open() { return marks.create(lanes->sharedGpu()); }
   ~NcclCommunicator() override { lanes->watch({}); }
 
+  /// All ranks register, and all of their memory: NCCL allows no mixture, and falls back to copies
+  /// by itself where places differ among ranks.
+  Status use(void *memory, uint64_t bytes) override {
+    ZERO_RT_TRY(lanes->gpu().makeCurrent());
+    for (const auto &[axes, each] : own)
+      if (each->functions().hasMemory() && bytes > 0)
+        ZERO_RT_TRY(each->use(memory, bytes));
+    return {};
+  }
   bool isOneProcess() const override { return group->size() == ranks(); }
   /// NCCL's guide warns of deadlocks where one process launches the graphs of several GPUs. Graphs
   /// between collectives would end the overlap of the two.

@@ -6,6 +6,8 @@
 #include "runtime/support/json_reader.h"
 #include "runtime/support/json_writer.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <unistd.h>
 
@@ -100,14 +102,11 @@ Status AlgorithmTable::parse(std::string_view text, const std::string &source) {
   File file(text);
   if (!file.take())
     return fail(ZERO_RT_BAD_FILE,
-                "%s: expected algorithms of products (%s), got something else at byte %zu; remove "
-                "it to time products again",
+                "%s: expected algorithms of products (%s), got something else at byte %zu",
                 source.c_str(), kFormat, file.reader.position());
   const std::string theirs = file.target.text(), own = target.text();
   if (theirs != own)
-    return fail(ZERO_RT_UNSUPPORTED,
-                "%s: expected algorithms for %s, got those for %s; remove it to time products "
-                "again, or name another file",
+    return fail(ZERO_RT_UNSUPPORTED, "%s: expected algorithms for %s, got those for %s",
                 source.c_str(), own.c_str(), theirs.c_str());
   all.merge(file.products);
   return {};
@@ -126,6 +125,14 @@ Status AlgorithmTable::read(const std::string &path) {
   std::string text(file.size(), '\0');
   ZERO_RT_TRY(file.read(0, text.data(), text.size()));
   return parse(text, source);
+}
+
+std::string AlgorithmTable::fileName() const {
+  std::string gpu = target.gpu;
+  std::ranges::replace_if(gpu, [](unsigned char each) { return !std::isalnum(each); }, '-');
+  return format("gpu-algorithms-%s-sm_%llu-cublaslt-%llu.json", gpu.c_str(),
+                static_cast<unsigned long long>(target.architecture),
+                static_cast<unsigned long long>(target.library));
 }
 
 std::string AlgorithmTable::text() const {

@@ -41,11 +41,13 @@ public:
   AlgorithmTable(const Gpu &gpu, const BlasLibrary &library);
 
   /// Adds those of the file at `path`, if there is one. An error says that the file is damaged, or
-  /// for another kind of GPU or another version of the library, and what to do.
+  /// for another kind of GPU or another version of the library.
   Status read(const std::string &path);
   /// The same for the text of a file; `source` names it in errors: "'FILE'".
   Status parse(std::string_view text, const std::string &source);
   std::string text() const;
+  /// A name for its file in a folder with those of other GPUs and versions of the library.
+  std::string fileName() const;
 
   /// nullptr: it has none.
   const ChosenAlgorithm *find(const std::string &product) const;

@@ -32,9 +32,14 @@ Status PinnedMemory::allocate(std::shared_ptr<const Gpu> on, uint64_t count) {
 namespace {
 class GpuArena : public Arena {
 public:
-  explicit GpuArena(std::shared_ptr<const Gpu> gpu) : gpu(std::move(gpu)) {}
+  GpuArena(std::shared_ptr<const Gpu> gpu, std::shared_ptr<const GpuAllocator> allocator)
+      : gpu(std::move(gpu)), allocator(std::move(allocator)) {}
   ~GpuArena() override {
-    if (address && gpu->canFree())
+    if (!address || !gpu->canFree())
+      return;
+    if (allocator)
+      allocator->release(base());
+    else
       gpu->driver().cuMemFree(address);
   }
 
@@ -44,8 +49,8 @@ public:
     ZERO_RT_TRY(gpu->makeCurrent());
     ZERO_RT_TRY(Lanes::create(gpu, {&lane, 1}, timeoutSeconds, lanes));
     ZERO_RT_TRY(staging.allocate(gpu, kStaging));
-    const Result result = gpu->driver().cuMemAlloc(&address, std::max<uint64_t>(bytes, 1));
-    if (result == kSuccess)
+    const Status status = allocate(std::max<uint64_t>(bytes, 1));
+    if (status.ok())
       return {};
     size_t free = 0, total = 0;
     gpu->driver().cuMemGetInfo(&free, &total);
@@ -53,7 +58,7 @@ public:
                 "cannot reserve %llu bytes on GPU %d (%s), which has %llu free of %llu: %s",
                 static_cast<unsigned long long>(bytes), gpu->ordinal(), escape(gpu->name()).c_str(),
                 static_cast<unsigned long long>(free), static_cast<unsigned long long>(total),
-                gpu->driver().describe(result).c_str());
+                status.getMessage().c_str());
   }
 
   char *base() const override { return reinterpret_cast<char *>(address); }
@@ -68,6 +73,17 @@ public:
   }
 
 private:
+  Status allocate(uint64_t bytes) {
+    if (!allocator) {
+      const Result result = gpu->driver().cuMemAlloc(&address, bytes);
+      return result == kSuccess ? Status() : Status(ZERO_RT_IO, gpu->driver().describe(result));
+    }
+    void *memory = nullptr;
+    ZERO_RT_TRY(allocator->allocate(bytes, memory));
+    address = reinterpret_cast<Address>(memory);
+    return {};
+  }
+
   /// Calls body(staging, done, bytes) for each piece.
   template <typename Body>
   Status forEachPiece(uint64_t bytes, Body body) const {
@@ -96,6 +112,7 @@ private:
   }
 
   std::shared_ptr<const Gpu> gpu;
+  std::shared_ptr<const GpuAllocator> allocator; ///< nullptr: the driver
   std::shared_ptr<Lanes> lanes;
   PinnedMemory staging;
   Address address = 0;
@@ -131,8 +148,9 @@ private:
 } // namespace
 
 Status reserveGpuMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes, double timeoutSeconds,
-                        std::unique_ptr<Arena> &arena) {
-  auto made = std::make_unique<GpuArena>(std::move(gpu));
+                        std::unique_ptr<Arena> &arena,
+                        std::shared_ptr<const GpuAllocator> allocator) {
+  auto made = std::make_unique<GpuArena>(std::move(gpu), std::move(allocator));
   ZERO_RT_TRY(made->reserve(bytes, timeoutSeconds));
   arena = std::move(made);
   return {};

@@ -25,11 +25,21 @@ private:
   uint64_t size = 0;
 };
 
-/// Reserves `bytes` on `gpu` by one allocation, and the buffers through which read() and write()
-/// copy. Any thread may call these while no command runs. Each waits until it is complete, at most
-/// `timeoutSeconds` per piece.
+/// Allocates memory of GPUs in place of the driver.
+class GpuAllocator {
+public:
+  virtual ~GpuAllocator() = default;
+  /// On the GPU whose context is current.
+  virtual Status allocate(uint64_t bytes, void *&memory) const = 0;
+  virtual void release(void *memory) const = 0;
+};
+
+/// Reserves `bytes` on `gpu` by one allocation of `allocator`, or of the driver, and the buffers
+/// through which read() and write() copy. Any thread may call these while no command runs. Each
+/// waits until it is complete, at most `timeoutSeconds` per piece.
 Status reserveGpuMemory(std::shared_ptr<const Gpu> gpu, uint64_t bytes, double timeoutSeconds,
-                        std::unique_ptr<Arena> &arena);
+                        std::unique_ptr<Arena> &arena,
+                        std::shared_ptr<const GpuAllocator> allocator = nullptr);
 
 /// Reserves `bytes` of the host in pinned memory, which `gpu` copies from and to by itself. A disk
 /// may access it, too: it starts at a multiple of a page.

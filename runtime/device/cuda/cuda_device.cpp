@@ -2,12 +2,12 @@
 
 #include "runtime/device/cuda/cuda_device.h"
 
-#include "runtime/device/cuda/arena.h"
 #include "runtime/device/cuda/product_timing.h"
 #include "runtime/format/tables.h"
 #include "runtime/support/file.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 namespace zero::rt::cuda {
@@ -75,7 +75,7 @@ Status CudaDevice::reserve(int rank, proto::Tier tier, uint64_t bytes, bool guar
                                      "model compiled for the CPU");
   const std::shared_ptr<const Gpu> &gpu = placeOf[size_t(rank)]->gpu;
   return tier == proto::HOST ? reservePinnedMemory(gpu, bytes, arena)
-                             : reserveGpuMemory(gpu, bytes, timeoutSeconds, arena);
+                             : reserveGpuMemory(gpu, bytes, timeoutSeconds, arena, allocator);
 }
 
 /// The first launch of kernel `index` in the program of any shape; nullptr: none.
@@ -174,29 +174,45 @@ Status CudaDevice::makeProducts(const proto::Program &program) {
   return {};
 }
 
-/// Gives products what `table`, of `source`, has for them. `missing`: kernels of the others.
-Status CudaDevice::apply(const proto::Program &program, const AlgorithmTable &table,
-                         const std::string &source, std::vector<int> &missing) {
-  for (int i = 0; i < int(products.size()); ++i) {
-    const std::shared_ptr<Product> &product = products[size_t(i)];
-    if (!product || product->isEmpty() || !launchOf(program, i))
-      continue;
-    const ChosenAlgorithm *chosen = table.find(product->describe());
-    if (!chosen) {
-      missing.push_back(i);
-      continue;
-    }
+/// Kernels that are products with something to compute, and are launched.
+std::vector<int> CudaDevice::chosenProducts(const proto::Program &program) const {
+  std::vector<int> found;
+  for (int i = 0; i < int(products.size()); ++i)
+    if (products[size_t(i)] && !products[size_t(i)]->isEmpty() && launchOf(program, i))
+      found.push_back(i);
+  return found;
+}
+
+/// Whether what `table`, of `source`, has for products computes them on all GPUs here.
+Status CudaDevice::check(const proto::Program &program, const AlgorithmTable &table,
+                         const std::string &source) {
+  for (int i : chosenProducts(program)) {
+    const Product &product = *products[size_t(i)];
+    const ChosenAlgorithm *chosen = table.find(product.describe());
     for (const auto &place : gpus) {
+      if (!chosen)
+        break;
       ZERO_RT_TRY(openBlas(*place));
-      Status status = product->check(*place->kernels.blas, chosen->algorithm);
+      Status status = product.check(*place->kernels.blas, chosen->algorithm);
       status = nameKernel(program.kernels(i).name(), status);
       if (!status.ok())
-        return fail(ZERO_RT_BAD_FILE, "%s: %s; remove it to time products again", source.c_str(),
-                    status.getMessage().c_str());
+        return fail(ZERO_RT_BAD_FILE, "%s: %s", source.c_str(), status.getMessage().c_str());
     }
-    product->setAlgorithm(chosen->algorithm);
   }
   return {};
+}
+
+/// Gives products what `table` has for them. Returns the kernels of the others.
+std::vector<int> CudaDevice::apply(const proto::Program &program, const AlgorithmTable &table) {
+  std::vector<int> missing;
+  for (int i : chosenProducts(program)) {
+    Product &product = *products[size_t(i)];
+    if (const ChosenAlgorithm *chosen = table.find(product.describe()))
+      product.setAlgorithm(chosen->algorithm);
+    else
+      missing.push_back(i);
+  }
+  return missing;
 }
 
 /// Times the products of `kernels`, and adds the fastest algorithm of each to `table`.
@@ -229,38 +245,65 @@ Status CudaDevice::timeProducts(const proto::Program &program, const std::vector
   return lanes.finish();
 }
 
+/// Reads `table` from its file, whose algorithms must run here.
+Status CudaDevice::read(const proto::Program &program, const std::string &file,
+                        AlgorithmTable &table) {
+  Status status = table.read(file);
+  if (status.ok())
+    status = check(program, table, format("'%s'", escape(file).c_str()));
+  const bool isForeign =
+      status.getCode() == ZERO_RT_BAD_FILE || status.getCode() == ZERO_RT_UNSUPPORTED;
+  return !isForeign
+             ? status
+             : fail(status.getCode(), "%s; remove it to time products again, or name another file",
+                    status.getMessage().c_str());
+}
+
 Status CudaDevice::tuneProducts(const proto::Program &program, const std::string &path,
                                 std::string &contents) {
   ZERO_RT_TRY(makeProducts(program));
   if (!blas)
     return {};
   AlgorithmTable table(*gpus.front()->gpu, *blas);
-  std::vector<int> missing;
-  ZERO_RT_TRY(table.read(path));
-  ZERO_RT_TRY(apply(program, table, format("'%s'", escape(path).c_str()), missing));
-  if (!missing.empty()) {
+  std::error_code ignored;
+  const bool isFolder = std::filesystem::is_directory(path, ignored);
+  const std::string name = isFolder ? path + "/" + table.fileName() : path;
+  ZERO_RT_TRY(read(program, name, table));
+  if (const std::vector<int> missing = apply(program, table); !missing.empty()) {
     OutputFile file;
-    ZERO_RT_TRY(OutputFile::create(path, file)); // before the time is spent
+    ZERO_RT_TRY(OutputFile::create(name, file)); // before the time is spent
     ZERO_RT_TRY(timeProducts(program, missing, table));
     ZERO_RT_TRY(file.write(table.text()));
     ZERO_RT_TRY(file.commit());
+    whatWasTimed = format("the algorithms of %zu matrix product%s were timed on the GPU, and are "
+                          "in '%s' now",
+                          missing.size(), missing.size() == 1 ? "" : "s", escape(name).c_str());
   }
   contents = table.text();
   return {};
 }
 
-Status CudaDevice::useAlgorithms(const proto::Program &program, const std::string &contents) {
+std::string CudaDevice::algorithms(const proto::Program &program) const {
+  const std::vector<int> chosen = chosenProducts(program);
+  if (chosen.empty())
+    return {};
+  AlgorithmTable table(*gpus.front()->gpu, *blas);
+  for (int i : chosen)
+    table.add(products[size_t(i)]->describe(), {products[size_t(i)]->algorithm()});
+  return table.text();
+}
+
+Status CudaDevice::useAlgorithms(const proto::Program &program, const std::string &text,
+                                 const std::string &source, bool onlyChecks) {
   ZERO_RT_TRY(makeProducts(program));
   if (!blas)
     return {};
   AlgorithmTable table(*gpus.front()->gpu, *blas);
-  std::vector<int> missing;
-  const std::string source = "the file of process 0";
-  ZERO_RT_TRY(table.parse(contents, source));
-  ZERO_RT_TRY(apply(program, table, source, missing));
-  return missing.empty() ? Status()
-                         : fail(ZERO_RT_INTERNAL, "process 0 has no algorithm for kernel '%s'",
-                                escape(program.kernels(missing.front()).name()).c_str());
+  ZERO_RT_TRY(table.parse(text, source));
+  ZERO_RT_TRY(check(program, table, source));
+  if (!onlyChecks)
+    (void)apply(program, table);
+  return {};
 }
 
 Status CudaDevice::makeQueue(int rank, std::unique_ptr<Queue> &queue) {

@@ -4,6 +4,7 @@
 #define RUNTIME_DEVICE_CUDA_CUDA_DEVICE_H
 
 #include "runtime/device/cuda/algorithm_table.h"
+#include "runtime/device/cuda/arena.h"
 #include "runtime/device/cuda/lanes.h"
 #include "runtime/device/cuda/queue.h"
 
@@ -21,20 +22,27 @@ public:
                        const std::vector<int> &gpus, int only, double timeoutSeconds,
                        std::unique_ptr<Device> host, std::unique_ptr<CudaDevice> &device);
 
-  /// Before prepare(): lets matrix products run the algorithms of the file at `path`. Those that it
+  /// Before prepare(): lets matrix products run the algorithms of the file at `path`, or that for
+  /// these GPUs in the folder at `path`. Those that it
   /// lacks are timed and added. That takes the memory of an arena, which is freed again, on the GPU
   /// of the first rank here. `contents`: those of the file, for other processes; empty if the
   /// program has no products.
   Status tuneProducts(const proto::Program &program, const std::string &path,
                       std::string &contents);
-  /// The same with `contents` of another process, which have all products; nothing is timed.
-  Status useAlgorithms(const proto::Program &program, const std::string &contents);
 
   Status reserve(int rank, proto::Tier tier, uint64_t bytes, bool guarded,
                  std::unique_ptr<Arena> &arena) override;
   Status prepare(const proto::Program &program, int threads) override;
   Status makeQueue(int rank, std::unique_ptr<Queue> &queue) override;
   Status makeHostQueue(int rank, std::unique_ptr<Queue> &queue) override;
+  std::string algorithms(const proto::Program &program) const override;
+  /// Between steps, or before prepare().
+  Status useAlgorithms(const proto::Program &program, const std::string &text,
+                       const std::string &source, bool onlyChecks) override;
+  std::string timed() const override { return whatWasTimed; }
+
+  /// Before reserve(): who allocates the memory of ranks; nullptr: the driver.
+  void setAllocator(std::shared_ptr<const GpuAllocator> wanted) { allocator = std::move(wanted); }
 
   /// The lanes of each rank, which receive its commands, including collectives; nullptr for a rank
   /// in another process.
@@ -52,14 +60,19 @@ private:
   Status prepare(const proto::Program &program, Place &place);
   Status openBlas(Place &place);
   Status makeProducts(const proto::Program &program);
-  Status apply(const proto::Program &program, const AlgorithmTable &table,
-               const std::string &source, std::vector<int> &missing);
+  std::vector<int> chosenProducts(const proto::Program &program) const;
+  Status check(const proto::Program &program, const AlgorithmTable &table,
+               const std::string &source);
+  Status read(const proto::Program &program, const std::string &file, AlgorithmTable &table);
+  std::vector<int> apply(const proto::Program &program, const AlgorithmTable &table);
   Status timeProducts(const proto::Program &program, const std::vector<int> &kernels,
                       AlgorithmTable &table);
 
   std::span<const uint8_t> code;
+  std::string whatWasTimed;
   double timeoutSeconds = 0;
   std::unique_ptr<Device> host;
+  std::shared_ptr<const GpuAllocator> allocator;
   std::shared_ptr<const BlasLibrary> blas;
   std::vector<std::unique_ptr<Place>> gpus;
   /// By kernel, all of them once they are made; nullptr: no product. Shared by all GPUs, so that

@@ -263,6 +263,7 @@ Status Product::check(const BlasContext &context, const BlasAlgorithm &algorithm
   return {};
 }
 
+const BlasAlgorithm &Product::algorithm() const { return state->algorithm; }
 void Product::setAlgorithm(const BlasAlgorithm &algorithm) { state->algorithm = algorithm; }
 
 Status Product::makeCall(std::unique_ptr<ProductCall> &call) const {

@@ -60,6 +60,7 @@ public:
   /// Whether `algorithm`, of which any bytes may be wrong, computes this product on the GPU of
   /// `context` within the workspace. Else the error says why not.
   Status check(const BlasContext &context, const BlasAlgorithm &algorithm) const;
+  const BlasAlgorithm &algorithm() const;
   /// What all calls run from now on. It must be one of findAlgorithms(), or have passed check().
   void setAlgorithm(const BlasAlgorithm &algorithm);
 

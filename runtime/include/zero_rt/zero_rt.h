@@ -346,8 +346,8 @@ typedef struct zero_rt_session_options {
   int verbose;          /* errors list all items, not only the first few */
   int gpu_graphs; /* launch commands on a GPU as CUDA graphs where possible: 1 (default), or 0 */
   const char *gpu_algorithms; /* a file with algorithms of matrix products on GPUs, of process 0 for
-                                 all ranks; those that it lacks are timed and added. NULL (default):
-                                 what cuBLASLt expects to be fastest */
+                                 all ranks; those that it lacks are timed and added. "auto": see
+                                 zero-run. NULL (default): what cuBLASLt expects to be fastest */
   /* Called with the progress of long work in a call on the session: memory and initial values,
      weights and checkpoints that are read or written. At most a few times per second, from any
      thread but never from two at once, and once more with done == total; total may have grown

@@ -10,6 +10,7 @@
 #include "recording.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -247,6 +248,99 @@ TEST_F(GpuAlgorithms, AreSharedByPrograms) {
   const Run run = train(TinyProgram(3, 2), {.fastest = 3});
   EXPECT_EQ(run.start.timings, 0u);
   expectAll(run, 1);
+}
+
+/// In a folder each kind of GPU and version of the library has its own file.
+TEST_F(GpuAlgorithms, OfAFolderAreThoseOfTheGpu) {
+  recording::reset();
+  for (int capability : {90, 100, 90}) {
+    recording::reset({.capability = capability});
+    Trial trial((TinyProgram(1)));
+    trial.options.gpu_algorithms = folder.c_str();
+    const std::string own = folder + "gpu-algorithms-recording-sm_" + std::to_string(capability) +
+                            "-cublaslt-130000.json";
+    const bool isTimed = !fs::exists(own);
+    trial.start();
+    EXPECT_TRUE(fs::exists(own)) << own;
+    EXPECT_EQ(recording::counts().timings > 0, isTimed);
+    const char *const remark = zero_rt_session_next_remark(trial.session);
+    EXPECT_EQ(remark != nullptr, isTimed);
+    if (remark)
+      EXPECT_NE(std::string(remark).find("were timed on the GPU, and are in '" + folder),
+                std::string::npos)
+          << remark;
+  }
+}
+
+/// A session that chooses by itself runs what a checkpoint's session ran, from then on.
+TEST_F(GpuAlgorithms, OfACheckpointAreTaken) {
+  const char *const name = "XDG_CACHE_HOME";
+  const std::string before = std::getenv(name) ? std::getenv(name) : "", state = folder + "state";
+  ::setenv(name, folder.c_str(), 1);
+  fs::create_directory(folder + "zero");
+  auto open = [&](Trial &trial, const recording::Settings &settings, const char *algorithms) {
+    recording::reset(settings);
+    trial.options.gpu_algorithms = algorithms;
+    trial.start();
+    trial.bind(24);
+    while (zero_rt_session_next_remark(trial.session)) // what was timed
+      ;
+  };
+  /// What `algorithm` of all products has run in some steps.
+  auto steps = [](Trial &trial, size_t algorithm) {
+    const recording::Counts begin = recording::counts();
+    for (int step = 0; step < 4; ++step) // with graphs, too
+      EXPECT_OK(trial.step());
+    const recording::Counts end = recording::counts();
+    return std::pair(end.algorithms[algorithm] - begin.algorithms[algorithm],
+                     end.products - begin.products);
+  };
+  auto load = [&](Trial &trial) {
+    zero_rt_state_result from;
+    EXPECT_OK(zero_rt_session_load_state(trial.session, state.c_str(), 0, &from));
+    const char *remark = zero_rt_session_next_remark(trial.session);
+    return std::string(remark ? remark : "");
+  };
+  {
+    Trial first((TinyProgram(1)));
+    open(first, {.fastest = 1}, "auto");
+    const auto [ran, all] = steps(first, 1);
+    EXPECT_EQ(ran, all);
+    EXPECT_OK(zero_rt_session_save_state(first.session, state.c_str()));
+  }
+  fs::remove_all(folder + "zero");
+  fs::create_directory(folder + "zero");
+  {
+    Trial second((TinyProgram(1)));
+    open(second, {.fastest = 3}, "auto");
+    const auto [own, all] = steps(second, 3);
+    EXPECT_EQ(own, all);
+    EXPECT_EQ(load(second), "");
+    const auto [taken, later] = steps(second, 1);
+    EXPECT_EQ(taken, later);
+    EXPECT_GT(later, 0u);
+  }
+  {
+    Trial named((TinyProgram(1)));
+    open(named, {.fastest = 3}, file.c_str());
+    EXPECT_EQ(load(named), "");
+    const auto [own, all] = steps(named, 3);
+    EXPECT_EQ(own, all);
+  }
+  {
+    Trial other((TinyProgram(1)));
+    open(other, {.capability = 100, .fastest = 3}, "auto");
+    const std::string remark = load(other);
+    EXPECT_EQ(remark.find("matrix products run other algorithms than before the checkpoint, whose "
+                          "sums may differ by rounding: the checkpoint: expected algorithms for "
+                          "GPU 'recording' (sm_100)"),
+              0u)
+        << remark;
+    const auto [own, all] = steps(other, 3);
+    EXPECT_EQ(own, all);
+  }
+  EXPECT_EQ(recording::problems(), std::vector<std::string>());
+  before.empty() ? ::unsetenv(name) : ::setenv(name, before.c_str(), 1);
 }
 
 /// Its products are functions of the test.

@@ -68,8 +68,9 @@ struct Counts {
   uint64_t alive = 0;
   uint64_t urgent = 0;          ///< streams of the greatest priority that were made
   uint64_t mostDeviceBytes = 0; ///< at a time
-  uint64_t timings = 0;         ///< times between events that were asked for
-  std::array<uint64_t, kAlgorithms> algorithms{}; ///< products by algorithm
+  uint64_t allocationsOfNccl = 0, registrations = 0; ///< of memory, by NCCL
+  uint64_t timings = 0;                              ///< times between events that were asked for
+  std::array<uint64_t, kAlgorithms> algorithms{};    ///< products by algorithm
   uint64_t launches = 0, products = 0, copies = 0, waits = 0, records = 0, queries = 0;
   uint64_t calls = 0;  ///< of functions of the host
   uint64_t graphs = 0; ///< that were made ready for launches

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -113,8 +115,60 @@ struct NcclHandleTag {
   std::shared_ptr<Folder> folder;
   uint64_t resets;   ///< of the engine before it was made
   uint64_t next = 0; ///< the number of the next collective
+  std::set<void *> registered;
 };
 } // namespace zero::rt::cuda
+
+/// What ncclMemAlloc has allocated, and in how many communicators it is registered.
+static std::map<void *, std::pair<size_t, int>> &allocated() {
+  static std::map<void *, std::pair<size_t, int>> all;
+  return all;
+}
+
+EXPORT NcclResult ncclMemAlloc(void **memory, size_t bytes) {
+  LOCKED;
+  if (!current() || bytes > size_t(1) << 30)
+    return kUnhandledCudaError;
+  *memory = reinterpret_cast<void *>(engine.allocate(true, bytes));
+  allocated()[*memory] = {bytes, 0};
+  ++engine.counted.allocationsOfNccl;
+  return kNcclSuccess;
+}
+EXPORT NcclResult ncclMemFree(void *memory) {
+  Engine::get().awaitKernels("ncclMemFree");
+  LOCKED;
+  const auto found = allocated().find(memory);
+  if (found == allocated().end() || found->second.second > 0)
+    engine.problem("ncclMemFree of memory that is registered, or not there");
+  if (found != allocated().end())
+    allocated().erase(found);
+  return engine.release(true, reinterpret_cast<uint64_t>(memory), "ncclMemFree") == kSuccess
+             ? kNcclSuccess
+             : kUnhandledCudaError;
+}
+
+EXPORT NcclResult ncclCommRegister(NcclHandle handle, void *memory, size_t bytes,
+                                   void **registered) {
+  LOCKED;
+  const auto found = allocated().find(memory);
+  if (found == allocated().end() || bytes > found->second.first || handle->next > 0 ||
+      !handle->folder->all("joined") || !handle->registered.insert(memory).second) {
+    engine.problem("ncclCommRegister as it must not be called");
+    return kNcclInternalError;
+  }
+  ++found->second.second;
+  ++engine.counted.registrations;
+  *registered = memory;
+  return kNcclSuccess;
+}
+EXPORT NcclResult ncclCommDeregister(NcclHandle handle, void *registered) {
+  LOCKED;
+  if (handle->folder->finalized || handle->registered.erase(registered) == 0)
+    engine.problem("ncclCommDeregister as it must not be called");
+  else
+    --allocated().at(registered).second;
+  return kNcclSuccess;
+}
 
 EXPORT NcclResult ncclGetVersion(int *version) {
   *version = 22809;
@@ -155,6 +209,11 @@ static NcclResult destroy(NcclHandle handle) {
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lock.lock();
+  }
+  for (void *each : handle->registered) { // an abort forgets them
+    --allocated().at(each).second;
+    if (!handle->folder->aborted)
+      engine.problem("ncclCommDestroy with registered memory");
   }
   members().erase(handle->folder.get());
   handle->folder->leave();

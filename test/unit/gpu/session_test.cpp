@@ -28,6 +28,29 @@ TEST(GpuSession, MakesNothingInAStep) {
   EXPECT_GT(ended.waits, started.waits); // lanes wait for each other
 }
 
+/// Arenas of ranks with a GPU each are NCCL's, registered once, and freed behind communicators:
+/// the recording library says what is wrong. Those of ranks that share a GPU are the driver's.
+TEST(GpuSession, RegistersArenasWithNccl) {
+  const TinyProgram tiny(3, 2);
+  for (const char *gpus : {"0,1,2", "0"}) {
+    const uint64_t count = std::string(gpus) == "0" ? 0 : 3;
+    recording::reset({.devices = 3});
+    {
+      Trial trial(tiny);
+      trial.options.gpus = gpus;
+      trial.start();
+      trial.bind(36);
+      for (int step = 0; step < 3; ++step)
+        EXPECT_OK(trial.step());
+      EXPECT_EQ(recording::counts().allocationsOfNccl, count);
+      EXPECT_EQ(recording::counts().registrations, count);
+      EXPECT_EQ(recording::counts().deviceBytes, 3 * tiny.at.end);
+    }
+    EXPECT_EQ(recording::counts().alive, 0u);
+    EXPECT_EQ(recording::problems(), std::vector<std::string>());
+  }
+}
+
 /// The results are bitwise identical in every order between streams that the events allow.
 TEST(GpuSession, ComputesTheSameInAnyOrder) {
   std::vector<float> first;

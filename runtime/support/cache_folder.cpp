@@ -1,10 +1,10 @@
-//===- cache_folder.cpp - where tools cache -------------------------------===//
+//===- cache_folder.cpp - where Zero caches -------------------------------===//
 
-#include "cache_folder.h"
+#include "runtime/support/cache_folder.h"
 
 #include <cstdlib>
 
-namespace zero::process {
+namespace zero::rt {
 
 std::string cacheFolder() {
   if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
@@ -13,4 +13,4 @@ std::string cacheFolder() {
   return home && *home == '/' ? std::string(home) + "/.cache/zero" : "";
 }
 
-} // namespace zero::process
+} // namespace zero::rt
