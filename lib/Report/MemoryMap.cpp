@@ -132,8 +132,8 @@ void Mapper::mapCommands() {
         scope = "";
       const std::optional<StringRef> own = scopes.ofCommand(&op);
       map.commands.push_back({nameOf(&op).str(), kindOf(&op), own.value_or(scope).str(), part});
-      // Gathers and transfers begin before their module is computed.
-      if (own && isa<LaunchOp>(op))
+      // Gathers and transfers begin before their module is computed, and updates may end later.
+      if (auto launch = dyn_cast<LaunchOp>(op); own && launch && !launch.getUpdates())
         scope = *own;
     }
     commandAt.push_back(map.commands.size() - 1);

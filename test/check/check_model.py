@@ -122,7 +122,8 @@ def check_errors(checks, data, work):
             ("restored", ["export with optimize=False"], [data / "bert-default/model.onnx"]),
             ("no file", ["missing.onnx"], [work / "missing.onnx"]),
             ("no model", ["expected an ONNX model"], [__file__])]:
-        check_refused(checks, label, words, *COMMAND, *arguments)
+        # The graph of rnn-tiny has no record of its module, which is a warning of its own.
+        check_refused(checks, label, words, COMMAND[0], "-Wignore", *COMMAND[1:], *arguments)
     other = work / "other.zexe"
     run_tool("zeroc", data / "lstm-tiny/model.onnx", "--optimizer=sgd", "-o", other)
     check_refused(checks, "another model", ["'embedding.weight', which is no initializer"],
