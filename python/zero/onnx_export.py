@@ -42,6 +42,10 @@ def _check_module(module, loss):
                           "torch.nn.Sequential(module) does")
     by_address = {}
     for name, parameter in module.named_parameters():
+        # With PyTorch 2.15 the program that the graph is compared with calls them, too.
+        if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None):
+            raise ExportError(f"'{name}' has a hook, which changes or reads its gradient and has no "
+                              f"place in a graph: remove it")
         if parameter.is_meta:
             raise ExportError(f"'{name}' is on the meta device, which has no values: give weights=, "
                               f"the folder of .safetensors files that has them")

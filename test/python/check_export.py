@@ -25,6 +25,7 @@ from zero import onnx_export
 from zero_test import Checks, run_tool
 
 WORK = Path(sys.argv[1])
+TORCH = tuple(int(part) for part in torch.__version__.split(".")[:2])
 LR, TOLERANCE = 0.1, 1e-5
 
 
@@ -332,7 +333,9 @@ class Lossy(nn.Module):
 
 def check_differences(checks):
     pair = (torch.randn(3, 4), torch.randn(3, 4))
-    for kind in ("no_grad", "function", "hook"):
+    check_raises(checks, "hook", ["'first.weight' has a hook"], zero.export, Lossy("hook"), pair,
+                 loss="mse_loss", path=WORK / "lossy.onnx")
+    for kind in ("no_grad", "function"):
         check_raises(checks, kind, ["differs from the module", "the gradient of 'first.weight'"],
                      zero.export, Lossy(kind), pair, loss="mse_loss", path=WORK / "lossy.onnx")
     zero.export(Lossy("plain"), pair, loss="mse_loss", path=WORK / "lossy.onnx")
@@ -345,11 +348,13 @@ def check_differences(checks):
     exporter = torch.onnx.export
     torch.onnx.export = lambda *args, **options: exporter(*args, **{**options, "optimize": True})
     try:
-        check_raises(checks, "folded", ["differs from the module:",
-                                        "'0.weight': the values differ",
-                                        "'1.weight': the loss depends on it, but the graph lacks"],
-                     zero.export, make_cnn()[0], make_cnn()[1:], loss="cross_entropy",
-                     path=WORK / "folded.onnx")
+        # PyTorch 2.15 folds the statistics that are updated before their names are known.
+        words = (["forward updates the buffer '1.running_", "its new value is not in the graph"]
+                 if TORCH >= (2, 15) else
+                 ["differs from the module:", "'0.weight': the values differ",
+                  "'1.weight': the loss depends on it, but the graph lacks"])
+        check_raises(checks, "folded", words, zero.export, make_cnn()[0], make_cnn()[1:],
+                     loss="cross_entropy", path=WORK / "folded.onnx")
     finally:
         torch.onnx.export = exporter
 
