@@ -47,21 +47,17 @@ LogicalResult PlanSearch::prepare(const PlanSearch *known) {
   return success();
 }
 
-/// The tier of parameters, or the device if flags put them on their tier.
-Tier PlanSearch::freeParams(const PlanChoice &choice) const {
-  return options.offload.params.isAuto() ? choice.params : Tier::Device;
-}
-
-/// The same for optimizer state.
-Tier PlanSearch::freeOptimizer(const PlanChoice &choice) const {
-  return options.offload.optimizer.isAuto() ? choice.optimizer : Tier::Device;
+/// `tier` of state that a planner chooses the tier of, or the device if `option` says it.
+static Tier freeTier(const phase::TierOption &option, Tier tier) {
+  return option.isAuto() ? tier : Tier::Device;
 }
 
 /// What state of `choice`, of which `offDevice` bytes are not on the device, may fill. The host is
 /// a cache of the disk. State fills the device only if its gradients wait there, too.
 std::vector<PlanSearch::Fill> PlanSearch::fillsOf(const PlanChoice &choice,
                                                   int64_t offDevice) const {
-  const Tier farthest = std::max(freeParams(choice), freeOptimizer(choice));
+  const Tier farthest = std::max(freeTier(options.offload.params, choice.params),
+                                 freeTier(options.offload.optimizer, choice.optimizer));
   const bool mayFill = farthest != Tier::Device && !module->hasAttr(kStatePlanAttr);
   const bool host = mayFill && farthest == Tier::Nvme && hostRoom() > 0;
   const bool device = mayFill && !isShared && given.memory != 0 && choice.gradients == Tier::Device;
@@ -214,9 +210,9 @@ LogicalResult PlanSearch::addPlans(Placement placement) {
 /// step with half of each tier filled, because the seconds for each byte depend on all lanes.
 FailureOr<StateOrder> PlanSearch::orderOf(PlanChoice choice, Fill fill) {
   const Tier nearest = fill.device ? Tier::Device : Tier::Host;
-  if (freeParams(choice) <= nearest)
+  if (freeTier(options.offload.params, choice.params) <= nearest)
     return StateOrder::Optimizer;
-  if (freeOptimizer(choice) <= nearest)
+  if (freeTier(options.offload.optimizer, choice.optimizer) <= nearest)
     return StateOrder::Params;
   if (takesAny)
     return StateOrder::OptimizerParams;

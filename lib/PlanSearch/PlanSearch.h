@@ -121,8 +121,6 @@ private:
                                                 std::optional<size_t> mostBuilt);
   llvm::LogicalResult addPlans(Placement placement);
   llvm::LogicalResult addPlans(const Placement &placement, Evaluation &evaluation);
-  Tier freeParams(const PlanChoice &choice) const;
-  Tier freeOptimizer(const PlanChoice &choice) const;
   std::vector<Fill> fillsOf(const PlanChoice &choice, int64_t offDevice) const;
   llvm::FailureOr<StateOrder> orderOf(PlanChoice choice, Fill fill);
   llvm::LogicalResult addFilled(Placement placement);

@@ -81,7 +81,7 @@ def check_resumed(checks, graph, divided, expected):
 
 
 def check_named(checks, graph):
-    """What flags put on nvme by name is all there: what is auto fills the host."""
+    """State with --offload-...=nvme is all on nvme; state with auto fills the host."""
     common = ["--checkpoint=none", *FLAGS]
     expected = train(graph, graph.compile(3, 1, *common))
     graph.compile(3, 1, *common, "--offload-params=nvme", "--offload-optimizer=nvme")

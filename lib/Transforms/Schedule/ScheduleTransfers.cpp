@@ -45,11 +45,9 @@ static double conflictOf(const planning::Machine &machine) {
 /// The gradients that `update` reads, which came to the host for it.
 static int64_t arrivedBytes(Operation *update) {
   int64_t bytes = 0;
-  for (Value operand : update->getOperands()) {
-    auto transfer = throughReshapes(operand).getDefiningOp<TransferOp>();
-    if (transfer && linkOf(transfer) == Link::DeviceToHost)
+  for (Value operand : update->getOperands())
+    if (cameOver(Link::DeviceToHost, operand))
       bytes += tensorBytes(operand.getType());
-  }
   return bytes;
 }
 

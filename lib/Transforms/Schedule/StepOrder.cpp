@@ -145,17 +145,18 @@ static bool collectKeepers(Operation *op, llvm::SetVector<Operation *> &keepers)
   });
 }
 
-/// Whether `value` has come from a drive.
-static bool isFromDrive(Value value) {
+bool cameOver(planning::Link link, Value value) {
   auto transfer = throughReshapes(value).getDefiningOp<TransferOp>();
-  return transfer && linkOf(transfer) == planning::Link::DiskRead;
+  return transfer && linkOf(transfer) == link;
 }
 
 bool isUpdateBeside(Operation *op) {
   auto launch = dyn_cast<LaunchOp>(op);
   llvm::SetVector<Operation *> keepers;
   return launch && launch.getUpdates() && launch.getHost() && isIn(op, Segment::MicroBatch) &&
-         !op->hasAttr(kDelayedAttr) && llvm::none_of(op->getOperands(), isFromDrive) &&
+         !op->hasAttr(kDelayedAttr) &&
+         llvm::none_of(op->getOperands(),
+                       [](Value operand) { return cameOver(planning::Link::DiskRead, operand); }) &&
          collectKeepers(op, keepers);
 }
 

@@ -4,6 +4,7 @@
 #define LIB_TRANSFORMS_SCHEDULE_STEPORDER_H
 
 #include "dialects/Zero/Zero.h"
+#include "zero/Planning/Machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,6 +26,9 @@ bool mayRunOnHost(LaunchOp launch, const mlir::SymbolTable &symbols);
 /// Schedules `op` of the epilogue in the last of the micro-batches; an op without a command belongs
 /// to each of them.
 void scheduleInLastMicroBatch(mlir::Operation *op, int64_t microBatches);
+
+/// Whether `value`, under any shape, is the result of a transfer over `link`.
+bool cameOver(planning::Link link, mlir::Value value);
 
 /// Whether `op` is an update that the host makes during backward, of state that the host keeps.
 /// With an update of state on drives, all of that state would occupy the host for longer.

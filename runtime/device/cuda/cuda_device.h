@@ -23,10 +23,9 @@ public:
                        std::unique_ptr<Device> host, std::unique_ptr<CudaDevice> &device);
 
   /// Before prepare(): lets matrix products run the algorithms of the file at `path`, or that for
-  /// these GPUs in the folder at `path`. Those that it
-  /// lacks are timed and added. That takes the memory of an arena, which is freed again, on the GPU
-  /// of the first rank here. `contents`: those of the file, for other processes; empty if the
-  /// program has no products.
+  /// these GPUs in the folder at `path`. Those that it lacks are timed and added. That takes the
+  /// memory of an arena, which is freed again, on the GPU of the first rank here. `contents`: those
+  /// of the file, for other processes; empty if the program has no products.
   Status tuneProducts(const proto::Program &program, const std::string &path,
                       std::string &contents);
 
